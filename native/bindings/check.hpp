@@ -22,7 +22,7 @@ inline void require(bool good, const char *what) {
 
 inline void require_threads(int n_threads) { require(n_threads >= 1, "n_threads: below 1"); }
 
-inline void require_progress(const nb::object &progress) {
+inline void require_progress(const Progress &progress) {
     if (!progress.is_none() && !PyCallable_Check(progress.ptr())) throw nb::type_error("progress: not callable");
 }
 

@@ -8,7 +8,6 @@
 #include <type_traits>
 
 #include "../semirings/closure.hpp"
-#include "../semirings/predecessors.hpp"
 #include "semiring_numbers.hpp"
 
 using namespace nb::literals;
@@ -58,7 +57,7 @@ void require_bounded(const Survey<T> &range, int64_t n, bool is_max) {
 }
 
 template <class T>
-nb::tuple closure_of(const ClosureJob<T> &job, const nb::object &progress) {
+Tuple<int64_t, bool> closure_of(const ClosureJob<T> &job, const Progress &progress) {
     PythonPoll poll(progress);
     const int64_t size = job.n * job.n;
     int64_t vertex;
@@ -73,8 +72,8 @@ nb::tuple closure_of(const ClosureJob<T> &job, const nb::object &progress) {
     return nb::make_tuple(vertex, any_infinite);
 }
 
-nb::tuple closure(WritableNumbers values, std::optional<WritableIndex> via, bool is_max, int64_t n_left,
-                  double tolerance, int n_threads, nb::object progress) {
+Tuple<int64_t, bool> closure(WritableNumbers values, std::optional<WritableIndex> via, bool is_max, int64_t n_left,
+                             double tolerance, int n_threads, Progress progress) {
     const int64_t n = require_square(values, "values");
     if (via) require_sides(*via, n, "via");
     require(n_left >= 0 && (n_left == 0 || n_left < n), "n_left: outside of 0 to the number of vertices");
@@ -90,7 +89,7 @@ nb::tuple closure(WritableNumbers values, std::optional<WritableIndex> via, bool
 }
 
 bool path_predecessors(AnyArray<2> values, Array<int32_t, 2> via, bool is_max, WritableIndex predecessors,
-                       int n_threads, nb::object progress) {
+                       int n_threads, Progress progress) {
     const int64_t n = require_square(values, "values");
     require_sides(via, n, "via");
     require_sides(predecessors, n, "predecessors");
@@ -118,7 +117,7 @@ std::vector<int32_t> negative_cycle(Array<int32_t, 2> via, int64_t vertex) {
 }
 
 void closure_bits(nb::ndarray<uint64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu> bits, int64_t n, int n_threads,
-                  nb::object progress) {
+                  Progress progress) {
     const auto n_words = static_cast<int64_t>(bits.shape(1));
     require(n >= 0 && static_cast<int64_t>(bits.shape(0)) == n, "bits: not a row per vertex");
     require(n_words % 8 == 0 && 64 * n_words >= n, "bits: rows are not of whole blocks of 512 that hold all vertices");

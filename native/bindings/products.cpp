@@ -1,7 +1,6 @@
 // Bindings: products of matrices over semirings.
 #include "../compute/buffer.hpp"
 #include "../semirings/product.hpp"
-#include "../semirings/truths.hpp"
 #include "semiring_numbers.hpp"
 
 namespace tropalign {
@@ -9,7 +8,7 @@ namespace {
 
 using namespace nb::literals;
 
-nb::tuple survey_numbers(AnyArray<1> numbers, bool is_max) {
+Tuple<double, double, bool, bool, int64_t> survey_numbers(AnyArray<1> numbers, bool is_max) {
     return with_type_of(numbers, "numbers", [&]<class T>(T) {
         const T *data = numbers_of<T>(numbers, "numbers");
         const Survey<T> found = [&] {
@@ -20,9 +19,9 @@ nb::tuple survey_numbers(AnyArray<1> numbers, bool is_max) {
     });
 }
 
-nb::object bounded_numbers(AnyArray<3> numbers, bool is_max) {
+AnyNumpy bounded_numbers(AnyArray<3> numbers, bool is_max) {
     const std::array<size_t, 3> shape{numbers.shape(0), numbers.shape(1), numbers.shape(2)};
-    return with_type_of(numbers, "numbers", [&]<class T>(T) {
+    return with_type_of(numbers, "numbers", [&]<class T>(T) -> AnyNumpy {
         const T *data = numbers_of<T>(numbers, "numbers");
         Buffer<T> bounded(numbers.size());
         {
@@ -51,8 +50,9 @@ int64_t stride_of(const Matrices &matrices) {
 }
 
 template <class T>
-nb::tuple product_of(const AnyArray<3> &a, const AnyArray<3> &b, bool is_max, bool argbest, double limit, int n_threads,
-                     nb::object progress) {
+Tuple<AnyNumpy, std::optional<Numpy<int32_t>>> product_of(const AnyArray<3> &a, const AnyArray<3> &b, bool is_max,
+                                                          bool argbest, double limit, int n_threads,
+                                                          Progress progress) {
     const std::array<size_t, 3> shape{a.shape(0) == 1 ? b.shape(0) : a.shape(0), a.shape(1), b.shape(2)};
     Buffer<T> c(shape[0] * shape[1] * shape[2]);
     Buffer<int32_t> best_k(argbest ? c.size() : 0);
@@ -71,11 +71,11 @@ nb::tuple product_of(const AnyArray<3> &a, const AnyArray<3> &b, bool is_max, bo
     }
     poll.rethrow();
     return nb::make_tuple(to_numpy(std::move(c), shape),
-                          argbest ? to_numpy(std::move(best_k), shape) : nb::object(nb::none()));
+                          argbest ? nb::object(to_numpy(std::move(best_k), shape)) : nb::object(nb::none()));
 }
 
-nb::tuple tropical_product(AnyArray<3> a, AnyArray<3> b, bool is_max, bool argbest, double limit, int n_threads,
-                           nb::object progress) {
+Tuple<AnyNumpy, std::optional<Numpy<int32_t>>> tropical_product(AnyArray<3> a, AnyArray<3> b, bool is_max, bool argbest,
+                                                                double limit, int n_threads, Progress progress) {
     require_threads(n_threads);
     require_progress(progress);
     require_factors(a, b);
@@ -87,7 +87,7 @@ nb::tuple tropical_product(AnyArray<3> a, AnyArray<3> b, bool is_max, bool argbe
     });
 }
 
-nb::object truth_product(Array<bool, 3> a, Array<bool, 3> b, int n_threads, nb::object progress) {
+Numpy<bool> truth_product(Array<bool, 3> a, Array<bool, 3> b, int n_threads, Progress progress) {
     require_threads(n_threads);
     require_progress(progress);
     require_factors(a, b);

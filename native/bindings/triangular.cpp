@@ -48,7 +48,7 @@ Triangle<T> triangle_of(const IntervalNumbers &values, const Problem &problem) {
 
 void fill_triangle(IntervalNumbers values, bool is_max, bool is_weighted, std::optional<AnyArray<1>> sizes,
                    std::optional<AnyArray<2>> closing, std::optional<Column<uint8_t>> letters, int64_t least_distance,
-                   int n_threads, nb::object progress) {
+                   int n_threads, Progress progress) {
     require_threads(n_threads);
     require_progress(progress);
     require(values.shape(0) == values.shape(1) && values.shape(0) % kTriangleTile == 0,

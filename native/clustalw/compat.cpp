@@ -1,7 +1,7 @@
-#include "compat.hpp"
-
 #include <algorithm>
 #include <numeric>
+
+#include "align.hpp"
 
 namespace tropalign {
 namespace {

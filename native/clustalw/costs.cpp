@@ -1,7 +1,7 @@
-#include "costs.hpp"
-
 #include <algorithm>
 #include <cmath>
+
+#include "profiles.hpp"
 
 namespace tropalign {
 namespace {

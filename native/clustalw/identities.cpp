@@ -1,7 +1,7 @@
-#include "identities.hpp"
-
 #include <algorithm>
 #include <limits>
+
+#include "progressive.hpp"
 
 namespace tropalign {
 

@@ -3,7 +3,7 @@
 // maximum, within a vector by steps of 1, 2, 4 and 8 lanes, then with the last lane of the vector before.
 #include "../msa/row_lanes.hpp"
 #include "../simd/vec.hpp"
-#include "profile_kernels.hpp"
+#include "profiles.hpp"
 
 namespace tropalign::TROPALIGN_ISA {
 namespace {

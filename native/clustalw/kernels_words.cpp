@@ -13,7 +13,7 @@
 #include <type_traits>
 
 #include "../simd/vec.hpp"
-#include "word_kernels.hpp"
+#include "words.hpp"
 
 namespace tropalign::TROPALIGN_ISA {
 namespace {

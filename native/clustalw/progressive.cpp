@@ -8,8 +8,6 @@
 
 #include "../compute/growing_work.hpp"
 #include "align.hpp"
-#include "compat.hpp"
-#include "identities.hpp"
 
 namespace tropalign {
 namespace {

@@ -5,7 +5,6 @@
 
 #include "../compute/dispatch.hpp"
 #include "../compute/parallel.hpp"
-#include "word_kernels.hpp"
 
 namespace tropalign {
 

@@ -1,10 +1,9 @@
-#include "both_ends.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 
 #include "emissions.hpp"
+#include "ends.hpp"
 
 namespace tropalign {
 namespace {

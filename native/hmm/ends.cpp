@@ -5,7 +5,6 @@
 #include <numbers>
 
 #include "../compute/parallel.hpp"
-#include "both_ends.hpp"
 #include "words.hpp"
 
 namespace tropalign {

@@ -8,11 +8,9 @@
 
 #include "../compute/dispatch.hpp"
 #include "../compute/parallel.hpp"
-#include "both_ends.hpp"
 #include "emissions.hpp"
 #include "ends.hpp"
 #include "sum_kernels.hpp"
-#include "wide_sums.hpp"
 #include "words.hpp"
 
 namespace tropalign {

@@ -7,7 +7,7 @@
 // (Rabiner 1989, A tutorial on hidden Markov models.) Sums are doubles with one power of two for all states of a
 // position. A number below 2^-900 of the highest would lose digits. Where every state reaches every other one with a
 // probability of 2^-122 or more, that does not matter: in the next sum it stands beside one that is 2^778 times as
-// large. Elsewhere the sequence is summed again with a power of two per number (wide_sums.hpp), which is slower.
+// large. Elsewhere the sequence is summed again with a power of two per number (wide_sums.cpp), which is slower.
 //
 // Positions are taken in stretches. Forward sums are kept for one stretch and for the position before each, and made
 // again, stretch by stretch from the end, on the way backward: memory does not grow with length * states. Where the
@@ -117,5 +117,12 @@ double log_likelihood(const HmmModel &model, const Observations &seen, int64_t b
 /// called, and nothing counted, where no path makes the observations.
 double posteriors(const HmmModel &model, const Observations &seen, int64_t begin, int64_t end,
                   const PosteriorSink *sink, HmmCounts *counts, SumRun &run);
+
+// The sums of sums.hpp for models and sequences whose numbers are too far apart for one power of two per position:
+// a power per number, an order of magnitude slower.
+
+/// As `posteriors`. With neither sink nor counts it only goes forward.
+double wide_posteriors(const HmmModel &model, const Observations &seen, int64_t begin, int64_t end,
+                       const PosteriorSink *sink, HmmCounts *counts, SumRun &run);
 
 }  // namespace tropalign

@@ -8,7 +8,6 @@
 
 #include "../compute/parallel.hpp"
 #include "viterbi_blocks.hpp"
-#include "viterbi_room.hpp"
 #include "viterbi_sweep.hpp"
 
 namespace tropalign {

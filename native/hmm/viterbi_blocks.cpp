@@ -5,7 +5,6 @@
 #include <deque>
 
 #include "../compute/parallel.hpp"
-#include "viterbi_room.hpp"
 
 namespace tropalign {
 namespace {

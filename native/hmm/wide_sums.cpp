@@ -1,8 +1,8 @@
-#include "wide_sums.hpp"
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
+
+#include "sums.hpp"
 
 namespace tropalign {
 namespace {

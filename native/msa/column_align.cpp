@@ -6,7 +6,7 @@
 
 #include "../compute/dispatch.hpp"
 #include "../compute/parallel.hpp"
-#include "column_kernels.hpp"
+#include "column_path.hpp"
 
 namespace tropalign {
 

@@ -5,7 +5,6 @@
 #include <numeric>
 
 #include "../compute/parallel.hpp"
-#include "posterior_plan.hpp"
 #include "sparse.hpp"
 
 namespace tropalign {

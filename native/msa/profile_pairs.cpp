@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "../compute/dispatch.hpp"
-#include "distance_kernels.hpp"
 
 namespace tropalign {
 

@@ -19,7 +19,7 @@
 // masks. Stores are the bound, some 6 cycles per 64 cells. Bands of one to three vectors live in registers, where a
 // step takes as long as its chain (shift, sum, two maxima, difference, maximum), some 12 cycles.
 #pragma once
-#include "../simd/shift_out.hpp"
+#include "../simd/bytes.hpp"
 #include "band.hpp"
 #include "band_scores.hpp"
 #include "ends.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "../compute/dispatch.hpp"
-#include "band_kernels.hpp"
+#include "band.hpp"
 #include "cpu_plan.hpp"
 #include "ranges.hpp"
 

@@ -6,7 +6,6 @@
 
 #include "../compute/dispatch.hpp"
 #include "../compute/parallel.hpp"
-#include "group_kernels.hpp"
 #include "ranges.hpp"
 
 namespace tropalign {

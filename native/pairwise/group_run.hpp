@@ -20,8 +20,8 @@
 #pragma once
 #include <algorithm>
 
+#include "best_targets.hpp"
 #include "ends.hpp"
-#include "group_kernels.hpp"
 #include "interleave.hpp"
 #include "ranges.hpp"
 #include "sweep.hpp"

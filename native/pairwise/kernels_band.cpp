@@ -1,5 +1,5 @@
 // One pair within a band.
-#include "band_kernels.hpp"
+#include "band.hpp"
 #include "band_pair.hpp"
 #include "ranges.hpp"
 

@@ -7,7 +7,6 @@
 #include "../compute/parallel.hpp"
 #include "cpu_plan.hpp"
 #include "kept_rows.hpp"
-#include "piece_kernels.hpp"
 
 namespace tropalign {
 

@@ -1,8 +1,7 @@
-#include "paths.hpp"
-
 #include <algorithm>
 
 #include "../compute/parallel.hpp"
+#include "scores.hpp"
 
 namespace tropalign {
 

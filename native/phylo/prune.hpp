@@ -33,7 +33,7 @@
 //   1. Groups of 64 bounds are swept, one after another. After each the eight bounds that promise most are scored,
 //      branch by branch, where they promise it: the n_best-th best score so far is T. A branch is wanted if it scores
 //      more, or as much if that is the best score, too: others leave the best branches and the n_best highest scores as
-//      they are. Sweeps leave out rows in which no cell can lead to a wanted score (score_kernels.hpp), so that later
+//      they are. Sweeps leave out rows in which no cell can lead to a wanted score (kernels_score.cpp), so that later
 //      groups cost less.
 //   2. Bounds of which a wanted score is possible, in falling order: their branches are swept without the columns that
 //      the bound drops, which takes less than half the columns and is never too low;

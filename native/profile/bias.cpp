@@ -7,7 +7,6 @@
 
 #include "../compute/denormals.hpp"
 #include "../compute/dispatch.hpp"
-#include "bias_kernels.hpp"
 
 namespace tropalign {
 

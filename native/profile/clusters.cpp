@@ -5,7 +5,7 @@
 #include <numeric>
 #include <span>
 
-#include "ensemble_kernels.hpp"
+#include "traces.hpp"
 
 namespace tropalign {
 namespace {

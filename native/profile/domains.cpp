@@ -6,9 +6,9 @@
 #include <random>
 
 #include "../compute/denormals.hpp"
-#include "domain_posteriors.hpp"
 #include "envelope.hpp"
 #include "float_sums.hpp"
+#include "regions.hpp"
 #include "target_scores.hpp"
 #include "traces.hpp"
 

@@ -1,7 +1,7 @@
-#include "envelope_path.hpp"
-
 #include <ranges>
 #include <string_view>
+
+#include "envelope_kernels.hpp"
 
 namespace tropalign {
 namespace {

@@ -5,7 +5,6 @@
 
 #include "../compute/denormals.hpp"
 #include "../compute/dispatch.hpp"
-#include "full_matrix_kernels.hpp"
 
 namespace tropalign {
 

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "full_matrix_kernels.hpp"
+#include "full_matrix.hpp"
 #include "quad_lanes.hpp"
 #include "row_limits.hpp"
 

@@ -1,9 +1,9 @@
-// MSV with a lane per target, and striped (msv_kernels.hpp).
+// MSV with a lane per target, and striped (msv.hpp).
 #include <array>
 #include <utility>
 
 #include "../simd/bytes.hpp"
-#include "msv_kernels.hpp"
+#include "msv.hpp"
 
 namespace tropalign::TROPALIGN_ISA {
 namespace {

@@ -1,9 +1,9 @@
-// SSV with a lane per target, and striped (ssv_kernels.hpp).
+// SSV with a lane per target, and striped (ssv.hpp).
 #include <array>
 #include <utility>
 
 #include "../simd/bytes.hpp"
-#include "ssv_kernels.hpp"
+#include "ssv.hpp"
 
 namespace tropalign::TROPALIGN_ISA {
 namespace {

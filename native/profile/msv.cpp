@@ -10,8 +10,6 @@
 
 #include "../compute/dispatch.hpp"
 #include "lengths.hpp"
-#include "msv_highest.hpp"
-#include "msv_kernels.hpp"
 #include "p_values.hpp"
 #include "ssv.hpp"
 

@@ -1,10 +1,8 @@
-#include "msv_highest.hpp"
-
 #include <algorithm>
 #include <array>
 
 #include "../compute/scratch.hpp"
-#include "msv_kernels.hpp"
+#include "msv.hpp"
 
 namespace tropalign {
 namespace {

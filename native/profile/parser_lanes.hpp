@@ -12,7 +12,6 @@
 #include <cmath>
 #include <cstring>
 
-#include "parser_kernels.hpp"
 #include "parsers.hpp"
 #include "quad_lanes.hpp"
 #include "row_limits.hpp"

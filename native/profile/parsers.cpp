@@ -9,7 +9,6 @@
 #include "../compute/dispatch.hpp"
 #include "../compute/scratch.hpp"
 #include "float_tables.hpp"
-#include "parser_kernels.hpp"
 
 namespace tropalign {
 

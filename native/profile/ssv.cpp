@@ -5,7 +5,6 @@
 
 #include "../compute/dispatch.hpp"
 #include "../compute/scratch.hpp"
-#include "ssv_kernels.hpp"
 
 namespace tropalign {
 

@@ -7,7 +7,6 @@
 #include "../compute/dispatch.hpp"
 #include "../simd/bytes.hpp"
 #include "lengths.hpp"
-#include "recode.hpp"
 
 namespace tropalign {
 

@@ -5,7 +5,7 @@
 #include <initializer_list>
 
 #include "../simd/vec.hpp"
-#include "ensemble_kernels.hpp"
+#include "traces.hpp"
 
 namespace tropalign::TROPALIGN_ISA {
 

@@ -5,7 +5,6 @@
 
 #include "../compute/denormals.hpp"
 #include "../compute/dispatch.hpp"
-#include "ensemble_kernels.hpp"
 
 namespace tropalign {
 

@@ -8,7 +8,6 @@
 #include "../compute/buffer.hpp"
 #include "../compute/dispatch.hpp"
 #include "lengths.hpp"
-#include "viterbi_kernels.hpp"
 
 namespace tropalign {
 

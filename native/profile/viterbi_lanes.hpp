@@ -5,7 +5,7 @@
 
 #include "../simd/bytes.hpp"
 #include "target_slots.hpp"
-#include "viterbi_kernels.hpp"
+#include "viterbi.hpp"
 
 namespace tropalign::TROPALIGN_ISA {
 

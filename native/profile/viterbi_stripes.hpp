@@ -15,7 +15,7 @@
 #include <type_traits>
 
 #include "target_slots.hpp"
-#include "viterbi_kernels.hpp"
+#include "viterbi.hpp"
 
 namespace tropalign::TROPALIGN_ISA {
 

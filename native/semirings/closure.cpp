@@ -8,7 +8,6 @@
 #include "../compute/buffer.hpp"
 #include "../compute/dispatch.hpp"
 #include "../compute/parallel.hpp"
-#include "closure_kernels.hpp"
 
 namespace tropalign {
 

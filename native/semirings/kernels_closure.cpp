@@ -3,7 +3,7 @@
 //     for k, for i:  D(i, j) = min(D(i, j), D(i, k) + D(k, j))     for all j at once
 //
 // D(k, k) is 0 when k has its turn, so that row k and column k keep their values then.
-#include "closure_kernels.hpp"
+#include "closure.hpp"
 
 namespace tropalign::TROPALIGN_ISA {
 namespace {

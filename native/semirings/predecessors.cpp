@@ -1,11 +1,10 @@
-#include "predecessors.hpp"
-
 #include <algorithm>
 #include <atomic>
 #include <utility>
 
 #include "../compute/buffer.hpp"
 #include "../compute/parallel.hpp"
+#include "closure.hpp"
 #include "product.hpp"
 
 namespace tropalign {

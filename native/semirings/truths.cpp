@@ -1,10 +1,9 @@
 // Rows of b are packed, a bit per number, so that a row of c is the union of 64 numbers at a time.
-#include "truths.hpp"
-
 #include <algorithm>
 #include <vector>
 
 #include "../compute/parallel.hpp"
+#include "product.hpp"
 
 namespace tropalign {
 namespace {

@@ -6,7 +6,6 @@
 
 #include "../compute/buffer.hpp"
 #include "../compute/dispatch.hpp"
-#include "joining_kernels.hpp"
 #include "joining_search.hpp"
 #include "sometimes.hpp"
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "../simd/vec.hpp"
-#include "column_counts.hpp"
+#include "aligned_distances.hpp"
 
 namespace tropalign::TROPALIGN_ISA {
 namespace {

@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "../simd/real.hpp"
-#include "joining_kernels.hpp"
+#include "joining.hpp"
 
 namespace tropalign::TROPALIGN_ISA {
 namespace {

@@ -13,7 +13,6 @@
 #endif
 #include "../../native/simd/bytes.hpp"
 #include "../../native/simd/real.hpp"
-#include "../../native/simd/shift_out.hpp"
 
 namespace tropalign::TROPALIGN_ISA {
 namespace {
