@@ -44,12 +44,12 @@ void require_via(const Array<int32_t, 2> &via, int64_t n) {
 
 /// Distances that no sum takes beyond what native code computes with.
 template <class T>
-void require_bounded(const Survey<T> &range, int64_t n, bool is_max) {
+void require_bounded(const Survey<T> &range, int64_t n, Order order) {
     require(range.first_bad < 0, "values: a number is NaN, or an infinity of the wrong sign");
     if constexpr (std::is_integral_v<T>) {
         if (!range.any_finite) return;
-        const double low = is_max ? -double(range.highest) : double(range.lowest);
-        const double high = is_max ? -double(range.lowest) : double(range.highest);
+        const double low = is_negated(order) ? -double(range.highest) : double(range.lowest);
+        const double high = is_negated(order) ? -double(range.lowest) : double(range.highest);
         const double reach = low < 0 ? std::max(-low, high) * double(std::max<int64_t>(n - 1, 1)) : high;
         require(reach <= double(highest_distance<T>(low < 0)),
                 "values: distances may pass what native code computes with");
@@ -64,9 +64,9 @@ Tuple<int64_t, bool> closure_of(const ClosureJob<T> &job, const Progress &progre
     bool any_infinite = false;
     {
         nb::gil_scoped_release released;
-        require_bounded<T>(survey(job.is_max, job.values, size), job.n, job.is_max);
+        require_bounded<T>(survey(job.order, job.values, size), job.n, job.order);
         vertex = close_matrix(job, std::ref(poll));
-        if (vertex == -1) any_infinite = survey(job.is_max, job.values, size).any_worst;
+        if (vertex == -1) any_infinite = survey(job.order, job.values, size).any_worst;
     }
     poll.rethrow();
     return nb::make_tuple(vertex, any_infinite);
@@ -84,7 +84,7 @@ Tuple<int64_t, bool> closure(WritableNumbers values, std::optional<WritableIndex
         using T = decltype(zero);
         auto *const numbers = static_cast<T *>(values.data());
         int32_t *const through = via ? via->data() : nullptr;
-        return closure_of(ClosureJob<T>{numbers, through, n, n_left, is_max, tolerance, n_threads}, progress);
+        return closure_of(ClosureJob<T>{numbers, through, n, n_left, order_of(is_max), tolerance, n_threads}, progress);
     });
 }
 
@@ -102,8 +102,8 @@ bool path_predecessors(AnyArray<2> values, Array<int32_t, 2> via, bool is_max, W
     const bool found = with_type_of(values, "values", [&](auto zero) {
         using T = decltype(zero);
         nb::gil_scoped_release released;
-        return fill_predecessors(static_cast<const T *>(values.data()), via.data(), n, is_max, predecessors.data(),
-                                 n_threads, std::ref(poll), stopped);
+        return fill_predecessors(static_cast<const T *>(values.data()), via.data(), n, order_of(is_max),
+                                 predecessors.data(), n_threads, std::ref(poll), stopped);
     });
     poll.rethrow();
     return found;

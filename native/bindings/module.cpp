@@ -2,7 +2,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "../compute/isa.hpp"
+#include "../simd/isa.hpp"
 
 void bind_pairwise(nanobind::module_ &);
 void bind_best_targets(nanobind::module_ &);

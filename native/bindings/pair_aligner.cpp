@@ -18,7 +18,7 @@ using namespace nb::literals;
 namespace tropalign {
 namespace {
 
-constexpr uint8_t kNoLetter = 255;
+constexpr uint8_t kNoCode = 255;
 /// Pairs from this many cells on take longer than it takes to let Python's lock go.
 constexpr int64_t kUnlockedCells = 1 << 16;
 /// Larger pairs take milliseconds, and memory that somebody should have allowed: tropalign.pairwise.task sees to both.
@@ -65,7 +65,7 @@ struct Room {
         uint8_t *to = mine.data() + kCodeMargin, all = 0;
         for (Py_ssize_t k = 0; k < size; ++k) to[k] = code_of[static_cast<uint8_t>(bytes[k])], all |= to[k];
         offsets[side][0] = 0, offsets[side][1] = size;
-        return {to, offsets[side], all == kNoLetter ? 0 : 1};
+        return {to, offsets[side], all == kNoCode ? 0 : 1};
     }
 };
 
@@ -81,7 +81,7 @@ class PairAligner {
           scoring_(checked(matrix, gap_open, gap_extend, mode, depth)), oriented_(scoring_) {
         require(codes_.size() == 256, "codes: not one of each byte");
         for (const uint8_t code : codes_)
-            require(code == kNoLetter || code < kPadCode, "codes: one is beyond the alphabet");
+            require(code == kNoCode || code < kPadCode, "codes: one is beyond the alphabet");
         for (size_t k = 0; k < matrix.size(); ++k) most_ = std::max(most_, std::abs(int64_t{matrix.data()[k]}));
         most_ += gap_open + 2 * int64_t{gap_extend};
     }

@@ -13,7 +13,7 @@ Tuple<double, double, bool, bool, int64_t> survey_numbers(AnyArray<1> numbers, b
         const T *data = numbers_of<T>(numbers, "numbers");
         const Survey<T> found = [&] {
             nb::gil_scoped_release released;
-            return survey(is_max, data, static_cast<int64_t>(numbers.size()));
+            return survey(order_of(is_max), data, static_cast<int64_t>(numbers.size()));
         }();
         return nb::make_tuple(found.lowest, found.highest, found.any_finite, found.any_worst, found.first_bad);
     });
@@ -26,7 +26,7 @@ AnyNumpy bounded_numbers(AnyArray<3> numbers, bool is_max) {
         Buffer<T> bounded(numbers.size());
         {
             nb::gil_scoped_release released;
-            to_bounded(is_max, data, bounded.data(), static_cast<int64_t>(numbers.size()));
+            to_bounded(order_of(is_max), data, bounded.data(), static_cast<int64_t>(numbers.size()));
         }
         return to_numpy(std::move(bounded), shape);
     });
@@ -57,7 +57,7 @@ Tuple<AnyNumpy, std::optional<Numpy<int32_t>>> product_of(const AnyArray<3> &a, 
     Buffer<T> c(shape[0] * shape[1] * shape[2]);
     Buffer<int32_t> best_k(argbest ? c.size() : 0);
     Products<T> products;
-    products.is_max = is_max;
+    products.order = order_of(is_max);
     products.a = numbers_of<T>(a, "a"), products.b = numbers_of<T>(b, "b"), products.c = c.data();
     products.a_stride = stride_of(a), products.b_stride = stride_of(b);
     products.best_k = argbest ? best_k.data() : nullptr;

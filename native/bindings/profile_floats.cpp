@@ -1,7 +1,7 @@
 // The stages of a search that compute in floats, each by itself.
-#include "../compute/denormals.hpp"
 #include "../profile/parsers.hpp"
 #include "../profile/regions.hpp"
+#include "../simd/denormals.hpp"
 #include "checked_targets.hpp"
 
 using namespace nb::literals;

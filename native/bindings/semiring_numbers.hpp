@@ -2,9 +2,12 @@
 #pragma once
 #include <string>
 
+#include "../semirings/product.hpp"
 #include "check.hpp"
 
 namespace tropalign {
+
+inline Order order_of(bool is_max) { return is_max ? Order::highest : Order::lowest; }
 
 template <size_t n>
 using AnyArray = nb::ndarray<nb::ro, nb::ndim<n>, nb::c_contig, nb::device::cpu>;

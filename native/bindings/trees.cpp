@@ -69,9 +69,8 @@ Tuple<Numpy<int32_t>, Numpy<double>> averaging(Reals distances, int64_t n, Progr
     PythonPoll poll(progress);
     with_distances(distances, n, 2, [&](const auto *values) {
         nb::gil_scoped_release released;
-        const auto n_taxa = static_cast<int32_t>(n);
-        tree =
-            is_complete ? join_farthest(values, n_taxa, std::ref(poll)) : join_averages(values, n_taxa, std::ref(poll));
+        const Linkage linkage = is_complete ? Linkage::complete : Linkage::average;
+        tree = join_clusters(values, static_cast<int32_t>(n), linkage, std::ref(poll));
     });
     poll.rethrow();
     return nb::make_tuple(pairs_of(std::move(tree.children)), to_numpy(std::move(tree.distances)));

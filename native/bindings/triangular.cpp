@@ -24,12 +24,13 @@ struct Problem {
 template <class T>
 Triangle<T> triangle_of(const IntervalNumbers &values, const Problem &problem) {
     Triangle<T> triangle{};
-    triangle.is_max = problem.is_max, triangle.is_weighted = problem.is_weighted;
+    triangle.order = order_of(problem.is_max), triangle.is_weighted = problem.is_weighted;
     triangle.size = static_cast<int64_t>(values.shape(0));
     triangle.values = static_cast<T *>(values.data());
     if (problem.sizes) {
         require(problem.sizes->shape(0) == values.shape(0) + 1, "sizes: not one more than rows of values");
-        require(std::is_same_v<T, double> && !problem.is_max, "sizes: for float64 and the lowest number only");
+        require(std::is_same_v<T, double> && has_sizes(order_of(problem.is_max)),
+                "sizes: for float64 and the lowest number only");
         triangle.sizes = numbers_of<T>(*problem.sizes, "sizes");
     }
     if (problem.closing) {

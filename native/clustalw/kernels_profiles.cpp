@@ -1,7 +1,7 @@
 // Scores of the columns of two profiles, a matrix product of 16-bit numbers added up in 32 bits; and the recurrence of
 // align.hpp, a row at a time. A gap in the first profile goes along the row: its best beginning is a running
 // maximum, within a vector by steps of 1, 2, 4 and 8 lanes, then with the last lane of the vector before.
-#include "../msa/row_lanes.hpp"
+#include "../simd/row_lanes.hpp"
 #include "../simd/vec.hpp"
 #include "profiles.hpp"
 

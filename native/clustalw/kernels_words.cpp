@@ -12,23 +12,13 @@
 #include <cstring>
 #include <type_traits>
 
-#include "../simd/vec.hpp"
+#include "../simd/bytes.hpp"
 #include "words.hpp"
 
 namespace tropalign::TROPALIGN_ISA {
 namespace {
 
 using Bytes = Vec<uint8_t, kVectorBytes>;
-
-/// counts - 1 where both are equal: adds 1, since lanes that compare equal are all ones.
-[[gnu::always_inline]] inline Bytes counted(Bytes counts, Bytes letters, Bytes letter) {
-#if defined(__AVX512BW__)
-    const __mmask64 equal = _mm512_cmpeq_epi8_mask((__m512i)letters, (__m512i)letter);
-    return (Bytes)_mm512_mask_add_epi8((__m512i)counts, equal, (__m512i)counts, _mm512_set1_epi8(1));
-#else
-    return counts - (Bytes)(letters == letter);
-#endif
-}
 
 /// Rows of the diagonals [begin, end), clipped.
 struct Rows {
@@ -57,8 +47,9 @@ void count(const WordPair &pair, int32_t length, WordScratch &scratch) {
                 for (int32_t i = begin; i < end; ++i) {
                     const Bytes letter = splat<uint8_t, kVectorBytes>(pair.a[i]);
                     const uint8_t *letters = pair.reversed + d - i;
-                    count0 = counted(count0, load<uint8_t, kVectorBytes>(letters), letter);
-                    count1 = counted(count1, load<uint8_t, kVectorBytes>(letters + kVectorBytes), letter);
+                    count0 = plus_equal<kVectorBytes>(count0, load<uint8_t, kVectorBytes>(letters), letter);
+                    count1 =
+                        plus_equal<kVectorBytes>(count1, load<uint8_t, kVectorBytes>(letters + kVectorBytes), letter);
                 }
             } else {
                 for (int32_t i = begin; i < end; ++i) {
@@ -97,20 +88,6 @@ int32_t take_best(WordScratch &scratch, int32_t n_diagonals) {
         counts[d] = 0;
         return d;
     }
-}
-
-template <int B>
-[[gnu::always_inline]] inline bool any_bit(Vec<uint8_t, B> v) {
-#if defined(__AVX2__)
-    if constexpr (B == 32) return !_mm256_testz_si256((__m256i)v, (__m256i)v);
-#endif
-#if defined(__SSE4_1__)
-    if constexpr (B == 16) return !_mm_testz_si128((__m128i)v, (__m128i)v);
-#endif
-    uint64_t words[B / 8], all = 0;
-    std::memcpy(words, &v, B);
-    for (uint64_t word : words) all |= word;
-    return all != 0;
 }
 
 /// The chains of a pair, with scores in lanes of T and vectors of B bytes.

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "../compute/dispatch.hpp"
 #include "../compute/parallel.hpp"
+#include "../simd/dispatch.hpp"
 
 namespace tropalign {
 

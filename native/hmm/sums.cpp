@@ -6,8 +6,8 @@
 #include <deque>
 #include <numbers>
 
-#include "../compute/dispatch.hpp"
 #include "../compute/parallel.hpp"
+#include "../simd/dispatch.hpp"
 #include "emissions.hpp"
 #include "ends.hpp"
 #include "sum_kernels.hpp"

@@ -46,15 +46,15 @@ class Rows {
     template <class IsChosen>
     [[gnu::always_inline]] static int32_t listed(int32_t stride, uint32_t *rows, IsChosen is_chosen) {
         int32_t n = 0, r = 0;
-#if defined(__AVX512F__)
-        __m512i numbers = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-        for (; r + 2 * kLanes <= stride; r += 2 * kLanes) {
-            const uint32_t lanes = is_chosen(r) | is_chosen(r + kLanes) << kLanes;
-            _mm512_storeu_si512(rows + n, _mm512_maskz_compress_epi32(static_cast<__mmask16>(lanes), numbers));
-            numbers = _mm512_add_epi32(numbers, _mm512_set1_epi32(2 * kLanes));
-            n += std::popcount(lanes);
+        if constexpr (kVectorBytes == 64) {
+            Vec<int32_t, kVectorBytes> numbers;
+            for (int l = 0; l < 2 * kLanes; ++l) numbers[l] = l;
+            for (; r + 2 * kLanes <= stride; r += 2 * kLanes, numbers += 2 * kLanes) {
+                const uint32_t lanes = is_chosen(r) | is_chosen(r + kLanes) << kLanes;
+                store_chosen<kVectorBytes>(rows + n, numbers, lanes);
+                n += std::popcount(lanes);
+            }
         }
-#endif
         for (; r < stride; r += kLanes)
             for (uint32_t lanes = is_chosen(r); lanes; lanes &= lanes - 1)
                 rows[n++] = static_cast<uint32_t>(r + std::countr_zero(lanes));

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "../compute/dispatch.hpp"
+#include "../simd/dispatch.hpp"
 #include "viterbi_kernels.hpp"
 
 namespace tropalign {

@@ -20,16 +20,7 @@ constexpr int kMostVectors = 8;
 [[gnu::always_inline]] inline void put(double *p, V v) { store<double, kVectorBytes>(p, v); }
 
 /// x in every lane. (`every` of simd/real.hpp adds it to 0, which costs a sum.)
-[[gnu::always_inline]] inline V all(double x) {
-#if defined(__AVX512F__)
-    return (V)_mm512_set1_pd(x);
-#elif defined(__AVX__)
-    return (V)_mm256_set1_pd(x);
-#else
-    static_assert(kLanes == 2);
-    return V{x, x};
-#endif
-}
+[[gnu::always_inline]] inline V all(double x) { return spread<V>(x); }
 
 /// rounded_log of viterbi_model.hpp.
 [[gnu::always_inline]] inline V rounded(V x) {
@@ -58,20 +49,10 @@ class Emissions {
     double *room_;
 };
 
-[[gnu::always_inline]] inline double highest_of_lanes(V v) {
-#if defined(__AVX512F__)
-    return _mm512_reduce_max_pd((__m512d)v);
-#else
-    double highest = v[0];
-    for (int l = 1; l < kLanes; ++l) highest = std::max(highest, v[l]);
-    return highest;
-#endif
-}
-
 [[gnu::always_inline]] inline double highest_of(const double *values, int32_t stride) {
     V best = at(values);
     for (int32_t s = kLanes; s < stride; s += kLanes) best = larger(best, at(values + s));
-    return highest_of_lanes(best);
+    return highest_lane(best);
 }
 
 /// Shifts the values of a step to a highest one of 0.
@@ -84,7 +65,7 @@ inline void shift(double *values, int32_t stride, ForwardStream &stream) {
         put(values + s, value);
         wide = ((value < kLowestExact) & (value > kNever)) ? all(1) : wide;
     }
-    stream.is_exact &= highest_of_lanes(wide) == 0;
+    stream.is_exact &= highest_lane(wide) == 0;
     stream.shifted += highest;
 }
 

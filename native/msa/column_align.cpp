@@ -4,8 +4,8 @@
 #include <bit>
 #include <cstring>
 
-#include "../compute/dispatch.hpp"
 #include "../compute/parallel.hpp"
+#include "../simd/dispatch.hpp"
 #include "column_path.hpp"
 
 namespace tropalign {

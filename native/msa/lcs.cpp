@@ -6,8 +6,8 @@
 #include <numeric>
 
 #include "../compute/buffer.hpp"
-#include "../compute/dispatch.hpp"
 #include "../compute/parallel.hpp"
+#include "../simd/dispatch.hpp"
 
 namespace tropalign {
 

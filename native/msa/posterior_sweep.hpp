@@ -26,7 +26,7 @@
 #include <bit>
 #include <limits>
 
-#include "../compute/denormals.hpp"
+#include "../simd/denormals.hpp"
 #include "posterior_rows.hpp"
 #include "posterior_unit.hpp"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "../compute/dispatch.hpp"
+#include "../simd/dispatch.hpp"
 
 namespace tropalign {
 

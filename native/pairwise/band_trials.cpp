@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "../compute/dispatch.hpp"
+#include "../simd/dispatch.hpp"
 #include "band.hpp"
 #include "cpu_plan.hpp"
 #include "ranges.hpp"

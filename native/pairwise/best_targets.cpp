@@ -4,8 +4,8 @@
 #include <atomic>
 #include <mutex>
 
-#include "../compute/dispatch.hpp"
 #include "../compute/parallel.hpp"
+#include "../simd/dispatch.hpp"
 #include "ranges.hpp"
 
 namespace tropalign {

@@ -3,8 +3,8 @@
 #include <new>
 #include <numeric>
 
-#include "../compute/dispatch.hpp"
 #include "../compute/parallel.hpp"
+#include "../simd/dispatch.hpp"
 #include "cpu_plan.hpp"
 #include "kept_rows.hpp"
 

@@ -11,8 +11,8 @@
 #include <atomic>
 #include <vector>
 
-#include "../compute/dispatch.hpp"
 #include "../compute/parallel.hpp"
+#include "../simd/dispatch.hpp"
 #include "band_trials.hpp"
 #include "cpu_plan.hpp"
 #include "interface.hpp"

@@ -4,8 +4,8 @@
 #include <array>
 #include <stdexcept>
 
-#include "../compute/dispatch.hpp"
 #include "../compute/parallel.hpp"
+#include "../simd/dispatch.hpp"
 #include "interface.hpp"
 
 namespace tropalign {

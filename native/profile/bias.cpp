@@ -5,8 +5,8 @@
 #include <limits>
 #include <vector>
 
-#include "../compute/denormals.hpp"
-#include "../compute/dispatch.hpp"
+#include "../simd/denormals.hpp"
+#include "../simd/dispatch.hpp"
 
 namespace tropalign {
 

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <random>
 
-#include "../compute/denormals.hpp"
+#include "../simd/denormals.hpp"
 #include "envelope.hpp"
 #include "float_sums.hpp"
 #include "regions.hpp"

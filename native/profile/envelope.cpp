@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "../compute/denormals.hpp"
-#include "../compute/dispatch.hpp"
 #include "../compute/scratch.hpp"
+#include "../simd/denormals.hpp"
+#include "../simd/dispatch.hpp"
 #include "envelope_kernels.hpp"
 #include "full_matrix.hpp"
 #include "search_model.hpp"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "../compute/denormals.hpp"
-#include "../compute/dispatch.hpp"
+#include "../simd/denormals.hpp"
+#include "../simd/dispatch.hpp"
 
 namespace tropalign {
 

@@ -9,8 +9,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "../simd/quad_lanes.hpp"
 #include "full_matrix.hpp"
-#include "quad_lanes.hpp"
 #include "row_limits.hpp"
 
 namespace tropalign::TROPALIGN_ISA {

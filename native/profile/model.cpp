@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "../compute/denormals.hpp"
+#include "../simd/denormals.hpp"
 #include "lengths.hpp"
 
 namespace tropalign {

@@ -8,7 +8,7 @@
 #include <numbers>
 #include <optional>
 
-#include "../compute/dispatch.hpp"
+#include "../simd/dispatch.hpp"
 #include "lengths.hpp"
 #include "p_values.hpp"
 #include "ssv.hpp"

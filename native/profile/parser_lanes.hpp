@@ -12,8 +12,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "../simd/quad_lanes.hpp"
 #include "parsers.hpp"
-#include "quad_lanes.hpp"
 #include "row_limits.hpp"
 
 namespace tropalign::TROPALIGN_ISA {

@@ -5,9 +5,9 @@
 #include <limits>
 #include <numeric>
 
-#include "../compute/denormals.hpp"
-#include "../compute/dispatch.hpp"
 #include "../compute/scratch.hpp"
+#include "../simd/denormals.hpp"
+#include "../simd/dispatch.hpp"
 #include "float_tables.hpp"
 
 namespace tropalign {

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "../compute/denormals.hpp"
+#include "../simd/denormals.hpp"
 
 namespace tropalign {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "../compute/dispatch.hpp"
 #include "../compute/scratch.hpp"
+#include "../simd/dispatch.hpp"
 
 namespace tropalign {
 

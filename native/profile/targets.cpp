@@ -4,8 +4,8 @@
 #include <functional>
 #include <numeric>
 
-#include "../compute/dispatch.hpp"
 #include "../simd/bytes.hpp"
+#include "../simd/dispatch.hpp"
 #include "lengths.hpp"
 
 namespace tropalign {

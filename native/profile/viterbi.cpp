@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "../compute/buffer.hpp"
-#include "../compute/dispatch.hpp"
+#include "../simd/dispatch.hpp"
 #include "lengths.hpp"
 
 namespace tropalign {

@@ -78,11 +78,7 @@ void chain_block(const double *a, int64_t lda, const double *b, int64_t ldb, dou
 /// A tile c (rows of kTriangleTile) improved by `depth` cuts. Rows of b are copied to lie close together.
 inline void chain_tile(const double *a, const double *b, int64_t stride, double *c, const double *rows,
                        const double *cuts, const double *columns, int64_t depth) {
-#if defined(__AVX512F__)
-    constexpr int R = 4, C = 4;
-#else
-    constexpr int R = 2, C = 2;
-#endif
+    constexpr int R = kVectorBytes == 64 ? 4 : 2, C = R;
     constexpr int64_t width = C * kVectorBytes / 8, most = 128;
     alignas(64) double panel[most * width];
     for (int64_t j = 0; j < kTriangleTile; j += width)

@@ -6,8 +6,8 @@
 #include <type_traits>
 
 #include "../compute/buffer.hpp"
-#include "../compute/dispatch.hpp"
 #include "../compute/parallel.hpp"
+#include "../simd/dispatch.hpp"
 
 namespace tropalign {
 
@@ -134,11 +134,12 @@ class Closing {
                      int64_t right_stride) {
         T *const part = at(rows.first, columns.first);
         if (job_.via)
-            products_.update_arg(false, left, left_stride, right, right_stride, part, job_.n,
+            products_.update_arg(Order::lowest, left, left_stride, right, right_stride, part, job_.n,
                                  via_at(rows.first, columns.first), job_.n, static_cast<int32_t>(through.first), rows.n,
                                  columns.n, through.n);
         else
-            products_.update(false, left, left_stride, right, right_stride, part, job_.n, rows.n, columns.n, through.n);
+            products_.update(Order::lowest, left, left_stride, right, right_stride, part, job_.n, rows.n, columns.n,
+                             through.n);
     }
 
     /// rows x columns: the smaller of itself and (rows, through) (through, columns), which lie elsewhere.
@@ -211,30 +212,30 @@ class Closing {
 
 /// As shortest paths of bounded numbers. Integers that are too large are the caller's mistake (weight_range).
 template <class T>
-void to_distances(T *values, int64_t size, bool is_max) {
-    const T infinity = worst_number<T>(is_max);
+void to_distances(T *values, int64_t size, Order order) {
+    const T infinity = worst_number<T>(order);
     if constexpr (std::is_floating_point_v<T>) {
-        if (!is_max) return;
+        if (!is_negated(order)) return;
         for (int64_t k = 0; k < size; ++k) values[k] = T(0) - values[k];  // which makes no -0
     } else {
         for (int64_t k = 0; k < size; ++k) {
             const T value = values[k];
-            values[k] = value == infinity ? kBoundedInfinity<T> : is_max ? static_cast<T>(-value) : value;
+            values[k] = value == infinity ? kBoundedInfinity<T> : is_negated(order) ? static_cast<T>(-value) : value;
         }
     }
 }
 
 template <class T>
-void from_distances(T *values, int64_t size, bool is_max, bool has_negative) {
-    const T infinity = worst_number<T>(is_max);
+void from_distances(T *values, int64_t size, Order order, bool has_negative) {
+    const T infinity = worst_number<T>(order);
     if constexpr (std::is_floating_point_v<T>) {
-        if (!is_max) return;
+        if (!is_negated(order)) return;
         for (int64_t k = 0; k < size; ++k) values[k] = T(0) - values[k];
     } else {
         const T highest = static_cast<T>(highest_distance<T>(has_negative));
         for (int64_t k = 0; k < size; ++k) {
             const T value = values[k];
-            values[k] = value > highest ? infinity : is_max ? static_cast<T>(-value) : value;
+            values[k] = value > highest ? infinity : is_negated(order) ? static_cast<T>(-value) : value;
         }
     }
 }
@@ -244,9 +245,9 @@ void from_distances(T *values, int64_t size, bool is_max, bool has_negative) {
 template <class T>
 int64_t close_matrix(const ClosureJob<T> &job, const Poll &poll) {
     const int64_t size = job.n * job.n;
-    const Survey<T> range = survey(job.is_max, job.values, size);
-    const bool has_negative = range.any_finite && (job.is_max ? range.highest > 0 : range.lowest < 0);
-    to_distances(job.values, size, job.is_max);
+    const Survey<T> range = survey(job.order, job.values, size);
+    const bool has_negative = range.any_finite && (is_negated(job.order) ? range.highest > 0 : range.lowest < 0);
+    to_distances(job.values, size, job.order);
     if (job.via) std::fill_n(job.via, size, -1);
     int64_t found = -1;
     try {
@@ -262,7 +263,7 @@ int64_t close_matrix(const ClosureJob<T> &job, const Poll &poll) {
     } catch (const Stopped &) {
         return -2;
     }
-    from_distances(job.values, size, job.is_max, has_negative);
+    from_distances(job.values, size, job.order, has_negative);
     return found;
 }
 

@@ -41,7 +41,7 @@ struct ClosureJob {
     int32_t *via;  // n x n, or null; filled here
     int64_t n;
     int64_t n_left;    // of a graph of two parts: the vertices of the first one, the smaller; else 0
-    bool is_max;       // longest paths instead of shortest ones
+    Order order;       // longest paths instead of shortest ones
     double tolerance;  // of floats: a cycle is negative below -tolerance
     int n_threads;
 };
@@ -93,7 +93,7 @@ const ClosureKernels *selected_closure_kernels();
 /// The vertex before j on a path from i to j, from `via`; -1 where there is no path or i is j. A row's vertices make a
 /// tree. Returns false where roundings of negative weights left no path, or the poll stopped it (see `stopped`).
 template <class T>
-bool fill_predecessors(const T *values, const int32_t *via, int64_t n, bool is_max, int32_t *predecessors,
+bool fill_predecessors(const T *values, const int32_t *via, int64_t n, Order order, int32_t *predecessors,
                        int n_threads, const Poll &poll, bool &stopped);
 
 /// The vertices of the cycle through `vertex` that close_matrix found, each once, in the order of its edges.

@@ -23,11 +23,7 @@ namespace {
 
 /// Rows and vectors of a block, without and with the best k: as many sums as there are registers for, beside the
 /// vectors of b, one of a and one of both.
-#if defined(__AVX512F__)
-constexpr int kRows = 6, kRowsArg = 4;
-#else
-constexpr int kRows = 2, kRowsArg = 2;
-#endif
+constexpr int kRows = kVectorBytes == 64 ? 6 : 2, kRowsArg = kVectorBytes == 64 ? 4 : 2;
 constexpr int kColumns = 4, kColumnsArg = 2;
 /// Bytes of the narrowest vectors.
 constexpr int kNarrowest = 16;
@@ -60,7 +56,7 @@ struct Result {
     }
 };
 
-template <class T, bool IsMax, bool IsArg, int Bytes, int C>
+template <class T, Order order, bool IsArg, int Bytes, int C>
 void rows_of_panel(Factor<T> a, Factor<T> b, Result<T> out, int64_t m, int64_t k) {
     int64_t i = 0;
     auto blocks = [&]<int R>(std::integral_constant<int, R>, int64_t until) {
@@ -68,9 +64,9 @@ void rows_of_panel(Factor<T> a, Factor<T> b, Result<T> out, int64_t m, int64_t k
             const T *row = a.data + i * a.stride;
             const Result<T> to = out.at(i, 0);
             if constexpr (IsArg)
-                block_arg<T, IsMax, Bytes, R, C>(row, a.stride, b.data, b.stride, to.c, to.stride, to.best_k,
+                block_arg<T, order, Bytes, R, C>(row, a.stride, b.data, b.stride, to.c, to.stride, to.best_k,
                                                  to.best_stride, to.first_k, k);
-            else block<T, IsMax, Bytes, R, C>(row, a.stride, b.data, b.stride, to.c, to.stride, k);
+            else block<T, order, Bytes, R, C>(row, a.stride, b.data, b.stride, to.c, to.stride, k);
         }
     };
     constexpr int most = IsArg ? kRowsArg : kRows;
@@ -80,13 +76,13 @@ void rows_of_panel(Factor<T> a, Factor<T> b, Result<T> out, int64_t m, int64_t k
     blocks(std::integral_constant<int, 1>{}, m);
 }
 
-template <class T, bool IsMax, bool IsArg, int Bytes>
+template <class T, Order order, bool IsArg, int Bytes>
 void panel_rows(int n_vectors, Factor<T> a, Factor<T> b, Result<T> out, int64_t m, int64_t k) {
-    if (n_vectors == 1) rows_of_panel<T, IsMax, IsArg, Bytes, 1>(a, b, out, m, k);
-    if (n_vectors == 2) rows_of_panel<T, IsMax, IsArg, Bytes, 2>(a, b, out, m, k);
+    if (n_vectors == 1) rows_of_panel<T, order, IsArg, Bytes, 1>(a, b, out, m, k);
+    if (n_vectors == 2) rows_of_panel<T, order, IsArg, Bytes, 2>(a, b, out, m, k);
     if constexpr (Bytes == kVectorBytes && !IsArg) {
-        if (n_vectors == 3) rows_of_panel<T, IsMax, IsArg, Bytes, 3>(a, b, out, m, k);
-        if (n_vectors == 4) rows_of_panel<T, IsMax, IsArg, Bytes, 4>(a, b, out, m, k);
+        if (n_vectors == 3) rows_of_panel<T, order, IsArg, Bytes, 3>(a, b, out, m, k);
+        if (n_vectors == 4) rows_of_panel<T, order, IsArg, Bytes, 4>(a, b, out, m, k);
     }
 }
 
@@ -100,7 +96,7 @@ Factor<T> panel_of(Factor<T> b, int64_t depth, int64_t width) {
 }
 
 /// n is at least a vector's lanes.
-template <class T, bool IsMax, bool IsArg, int Bytes>
+template <class T, Order order, bool IsArg, int Bytes>
 void columns(Factor<T> a, Factor<T> b, Result<T> out, int64_t m, int64_t n, int64_t k) {
     constexpr int64_t lanes = Bytes / static_cast<int>(sizeof(T)), most = IsArg ? kColumnsArg : kColumns;
     const bool is_copied = m > 4 * kRows && k * b.stride * static_cast<int64_t>(sizeof(T)) > kFewBytes;
@@ -117,14 +113,14 @@ void columns(Factor<T> a, Factor<T> b, Result<T> out, int64_t m, int64_t n, int6
             if (is_copied) panel = panel_of(panel, depth, width);
             Result<T> to = out.at(0, j);
             to.first_k += static_cast<int32_t>(l);
-            panel_rows<T, IsMax, IsArg, Bytes>(n_vectors, {a.data + l, a.stride}, panel, to, m, depth);
+            panel_rows<T, order, IsArg, Bytes>(n_vectors, {a.data + l, a.stride}, panel, to, m, depth);
         }
         j += width;
     }
 }
 
 /// Fewer columns than the narrowest vector has lanes: b, c and the best k are copied to where there is room for one.
-template <class T, bool IsMax, bool IsArg>
+template <class T, Order order, bool IsArg>
 void few_columns(Factor<T> a, Factor<T> b, Result<T> out, int64_t m, int64_t n, int64_t k) {
     constexpr int64_t lanes = kNarrowest / static_cast<int>(sizeof(T));
     const auto n_numbers = static_cast<size_t>((m + k) * lanes);
@@ -141,7 +137,7 @@ void few_columns(Factor<T> a, Factor<T> b, Result<T> out, int64_t m, int64_t n, 
             std::copy_n(out.at(i, 0).best_k, n, wide_k + i * lanes);
         }
     }
-    columns<T, IsMax, IsArg, kNarrowest>(a, {wide_b, lanes}, {wide_c, lanes, wide_k, lanes, out.first_k}, m, lanes, k);
+    columns<T, order, IsArg, kNarrowest>(a, {wide_b, lanes}, {wide_c, lanes, wide_k, lanes, out.first_k}, m, lanes, k);
     for (int64_t i = 0; i < m; ++i) {
         std::copy_n(wide_c + i * lanes, n, out.at(i, 0).c);
         if constexpr (IsArg) std::copy_n(wide_k + i * lanes, n, out.at(i, 0).best_k);
@@ -149,37 +145,34 @@ void few_columns(Factor<T> a, Factor<T> b, Result<T> out, int64_t m, int64_t n, 
 }
 
 /// By the widest vectors that c is wide enough for.
-template <bool IsMax, bool IsArg, class T, int Bytes = kVectorBytes>
+template <Order order, bool IsArg, class T, int Bytes = kVectorBytes>
 void update_by(Factor<T> a, Factor<T> b, Result<T> out, int64_t m, int64_t n, int64_t k) {
-    if (n * static_cast<int64_t>(sizeof(T)) >= Bytes) columns<T, IsMax, IsArg, Bytes>(a, b, out, m, n, k);
-    else if constexpr (Bytes > kNarrowest) update_by<IsMax, IsArg, T, Bytes / 2>(a, b, out, m, n, k);
-    else few_columns<T, IsMax, IsArg>(a, b, out, m, n, k);
+    if (n * static_cast<int64_t>(sizeof(T)) >= Bytes) columns<T, order, IsArg, Bytes>(a, b, out, m, n, k);
+    else if constexpr (Bytes > kNarrowest) update_by<order, IsArg, T, Bytes / 2>(a, b, out, m, n, k);
+    else few_columns<T, order, IsArg>(a, b, out, m, n, k);
 }
 
 template <class T>
-void update(bool is_max, const T *a, int64_t lda, const T *b, int64_t ldb, T *c, int64_t ldc, int64_t m, int64_t n,
+void update(Order order, const T *a, int64_t lda, const T *b, int64_t ldb, T *c, int64_t ldc, int64_t m, int64_t n,
             int64_t k) {
     const Factor<T> left{a, lda}, right{b, ldb};
     const Result<T> out{c, ldc, nullptr, 0, 0};
-    if (is_max) update_by<true, false>(left, right, out, m, n, k);
-    else update_by<false, false>(left, right, out, m, n, k);
+    with_order(order, [&]<Order o>() { update_by<o, false>(left, right, out, m, n, k); });
 }
 
 template <class T>
-void update_arg(bool is_max, const T *a, int64_t lda, const T *b, int64_t ldb, T *c, int64_t ldc, int32_t *best_k,
+void update_arg(Order order, const T *a, int64_t lda, const T *b, int64_t ldb, T *c, int64_t ldc, int32_t *best_k,
                 int64_t ldbest, int32_t first_k, int64_t m, int64_t n, int64_t k) {
     const Factor<T> left{a, lda}, right{b, ldb};
     const Result<T> out{c, ldc, best_k, ldbest, first_k};
-    if (is_max) update_by<true, true>(left, right, out, m, n, k);
-    else update_by<false, true>(left, right, out, m, n, k);
+    with_order(order, [&]<Order o>() { update_by<o, true>(left, right, out, m, n, k); });
 }
 
 template <class T>
-constexpr ProductKernels<T> kernels_of = {&update<T>, &update_arg<T>, &survey_numbers<T>};
+constexpr ProductKernels<T> kKernels = {&update<T>, &update_arg<T>, &survey_numbers<T>};
 
 }  // namespace
 
-extern const ProductTables product_tables = {kernels_of<float>, kernels_of<double>, kernels_of<int32_t>,
-                                             kernels_of<int16_t>};
+extern const ProductTables product_tables = {kKernels<float>, kKernels<double>, kKernels<int32_t>, kKernels<int16_t>};
 
 }  // namespace tropalign::TROPALIGN_ISA

@@ -15,37 +15,29 @@ namespace {
 
 constexpr int64_t kTile = kTriangleTile;
 
-template <class T>
-const ProductKernels<T> &products() {
-    if constexpr (std::is_same_v<T, float>) return product_tables.of_float;
-    else if constexpr (std::is_same_v<T, double>) return product_tables.of_double;
-    else if constexpr (std::is_same_v<T, int32_t>) return product_tables.of_int32;
-    else return product_tables.of_int16;
-}
-
-template <bool IsMax, class T>
+template <Order order, class T>
 [[gnu::always_inline]] inline T best_of(T a, T b) {
-    return (IsMax ? a > b : a < b) ? a : b;
+    return is_better<order>(a, b) ? a : b;
 }
 
 /// row[j] = best(row[j], left + right[j] + share * sizes[j]) for the columns of a tile from `from` on; without sizes
 /// the last term is none.
-template <bool IsMax, class T>
+template <Order order, class T>
 [[gnu::always_inline]] inline void improve(T *row, T left, const T *right, T share, const T *sizes, int64_t from) {
     if (sizes)
         for (int64_t j = from; j < kTile; ++j)
-            row[j] = best_of<IsMax>(static_cast<T>(left + right[j] + share * sizes[j]), row[j]);
+            row[j] = best_of<order>(static_cast<T>(left + right[j] + share * sizes[j]), row[j]);
     else
-        for (int64_t j = from; j < kTile; ++j) row[j] = best_of<IsMax>(static_cast<T>(left + right[j]), row[j]);
+        for (int64_t j = from; j < kTile; ++j) row[j] = best_of<order>(static_cast<T>(left + right[j]), row[j]);
 }
 
 /// A tile of `triangle` on its way; `found` is apart from M, so that weights there stay until they are added.
-template <class T, bool IsMax>
+template <class T, Order order>
 class Tile {
   public:
     Tile(const Triangle<T> &triangle, int64_t tile_row, int64_t tile_column)
         : t_(triangle), i0_(tile_row * kTile), j0_(tile_column * kTile) {
-        std::fill_n(&found_[0][0], kTile * kTile, bounded_worst<T>(IsMax));
+        std::fill_n(&found_[0][0], kTile * kTile, bounded_worst<T>(order));
     }
 
     void find() {
@@ -69,11 +61,12 @@ class Tile {
     void between() {
         const int64_t k = i0_ + kTile - 1, depth = j0_ - k;
         const T *left = &at(i0_, k), *right = &at(k + 1, j0_);
-        if constexpr (std::is_same_v<T, double> && !IsMax)
+        if constexpr (std::is_same_v<T, double> && has_sizes(order))
             if (t_.sizes)
                 return chain_tile(left, right, t_.size, &found_[0][0], t_.sizes + i0_, t_.sizes + k + 1,
                                   t_.sizes + j0_ + 1, depth);
-        products<T>().update(IsMax, left, t_.size, right, t_.size, &found_[0][0], kTile, kTile, kTile, depth);
+        kernels_of<T>(product_tables)
+            .update(order, left, t_.size, right, t_.size, &found_[0][0], kTile, kTile, kTile, depth);
     }
 
     const T *sizes() const { return t_.sizes ? t_.sizes + j0_ + 1 : nullptr; }
@@ -82,7 +75,7 @@ class Tile {
     /// All k of the tile's rows but its last.
     void by_rows_below(int64_t i) {
         for (int64_t k = i; k + 1 < kTile; ++k)
-            improve<IsMax>(found_[i], at(i0_ + i, i0_ + k), found_[k + 1], share(i0_ + i, i0_ + k), sizes(), 0);
+            improve<order>(found_[i], at(i0_ + i, i0_ + k), found_[k + 1], share(i0_ + i, i0_ + k), sizes(), 0);
     }
 
     void by_closing(int64_t i) {
@@ -93,7 +86,7 @@ class Tile {
             // M[i+1,j-1] is in the tile, unless i is its last row or j its first column.
             const bool is_inside = i + 1 < kTile && j > 0 && row + 1 <= j0_ + j - 1;
             const T inner = is_inside ? found_[i + 1][j - 1] : at(row + 1, j0_ + j - 1);
-            found_[i][j] = best_of<IsMax>(static_cast<T>(inner + closing[j]), found_[i][j]);
+            found_[i][j] = best_of<order>(static_cast<T>(inner + closing[j]), found_[i][j]);
         }
     }
 
@@ -105,7 +98,7 @@ class Tile {
             if (t_.is_weighted && !(is_first && k == i)) row[k] += at(i0_ + i, j0_ + k);
             if (k + 1 == kTile) break;
             const T *below = is_first ? found_[k + 1] : &at(j0_ + k + 1, j0_);
-            improve<IsMax>(row, row[k], below, share(i0_ + i, j0_ + k), sizes(), k + 1);
+            improve<order>(row, row[k], below, share(i0_ + i, j0_ + k), sizes(), k + 1);
         }
     }
 
@@ -116,8 +109,7 @@ class Tile {
 
 template <class T>
 void tile(const Triangle<T> &triangle, int64_t tile_row, int64_t tile_column) {
-    if (triangle.is_max) Tile<T, true>(triangle, tile_row, tile_column).find();
-    else Tile<T, false>(triangle, tile_row, tile_column).find();
+    with_order(triangle.order, [&]<Order order>() { Tile<T, order>(triangle, tile_row, tile_column).find(); });
 }
 
 }  // namespace

@@ -63,14 +63,15 @@ bool expand(const int32_t *via, int64_t n, int64_t from, int64_t to, std::vector
 
 /// Whether each vertex is further from i than its predecessor, so that the row makes a tree.
 template <class T>
-bool always_ascends(const T *values, const int32_t *row, int64_t n, int64_t i, bool is_max) {
-    bool found = true;
-    for (int64_t j = 0; j < n; ++j) {
-        const int64_t before = row[j] < 0 ? j : row[j];
-        const bool is_further = is_max ? values[before] > values[j] : values[before] < values[j];
-        found &= is_further | (row[j] < 0) | (row[j] == i);
-    }
-    return found;
+bool always_ascends(const T *values, const int32_t *row, int64_t n, int64_t i, Order order) {
+    return with_order(order, [&]<Order o>() {
+        bool found = true;
+        for (int64_t j = 0; j < n; ++j) {
+            const int64_t before = row[j] < 0 ? j : row[j];
+            found &= is_better<o>(values[before], values[j]) | (row[j] < 0) | (row[j] == i);
+        }
+        return found;
+    });
 }
 
 /// Where cycles of weight 0 let the predecessors of row i run in a circle, they are made anew, from paths.
@@ -113,7 +114,7 @@ bool make_tree(const int32_t *via, int64_t n, int64_t i, int32_t *row) {
 }  // namespace
 
 template <class T>
-bool fill_predecessors(const T *values, const int32_t *via, int64_t n, bool is_max, int32_t *predecessors,
+bool fill_predecessors(const T *values, const int32_t *via, int64_t n, Order order, int32_t *predecessors,
                        int n_threads, const Poll &poll, bool &stopped) {
     std::atomic<bool> is_good = true;
     const auto go_on = [&](int64_t) { return !poll || poll(n); };
@@ -121,7 +122,7 @@ bool fill_predecessors(const T *values, const int32_t *via, int64_t n, bool is_m
         n_threads, (n + kColumns - 1) / kColumns, 1,
         [&](int, int64_t item) {
             const int64_t first = item * kColumns;
-            if (!fill_columns(values, via, n, worst_number<T>(is_max), first, std::min(kColumns, n - first),
+            if (!fill_columns(values, via, n, worst_number<T>(order), first, std::min(kColumns, n - first),
                               predecessors))
                 is_good = false;
         },
@@ -131,7 +132,7 @@ bool fill_predecessors(const T *values, const int32_t *via, int64_t n, bool is_m
         n_threads, n, 16,
         [&](int, int64_t i) {
             int32_t *const row = predecessors + i * n;
-            if (!always_ascends(values + i * n, row, n, i, is_max) && !make_tree(via, n, i, row)) is_good = false;
+            if (!always_ascends(values + i * n, row, n, i, order) && !make_tree(via, n, i, row)) is_good = false;
         },
         go_on);
     return !stopped && is_good;
@@ -149,8 +150,9 @@ std::vector<int32_t> cycle_through(const int32_t *via, int64_t n, int64_t vertex
     return simple;
 }
 
-#define TROPALIGN_PREDECESSORS(T) \
-    template bool fill_predecessors<T>(const T *, const int32_t *, int64_t, bool, int32_t *, int, const Poll &, bool &);
+#define TROPALIGN_PREDECESSORS(T)                                                                                \
+    template bool fill_predecessors<T>(const T *, const int32_t *, int64_t, Order, int32_t *, int, const Poll &, \
+                                       bool &);
 TROPALIGN_PREDECESSORS(float)
 TROPALIGN_PREDECESSORS(double)
 TROPALIGN_PREDECESSORS(int32_t)

@@ -2,33 +2,32 @@
 
 #include <algorithm>
 
-#include "../compute/dispatch.hpp"
 #include "../compute/parallel.hpp"
+#include "../simd/dispatch.hpp"
 
 namespace tropalign {
 
 TROPALIGN_DISPATCH(ProductTables, product_tables)
 
 template <class T>
-Survey<T> survey(bool is_max, const T *numbers, int64_t count) {
+Survey<T> survey(Order order, const T *numbers, int64_t count) {
     Survey<T> found;
-    product_kernels<T>().survey(is_max, numbers, count, &found);
+    product_kernels<T>().survey(order, numbers, count, &found);
     return found;
 }
 
 template <class T>
-void to_bounded(bool is_max, const T *from, T *to, int64_t count) {
-    const T worst = worst_number<T>(is_max), bounded = bounded_worst<T>(is_max);
+void to_bounded(Order order, const T *from, T *to, int64_t count) {
+    const T worst = worst_number<T>(order), bounded = bounded_worst<T>(order);
     for (int64_t k = 0; k < count; ++k) to[k] = from[k] == worst ? bounded : from[k];
 }
 
 template <class T>
-void from_bounded(bool is_max, T limit, T *numbers, int64_t count) {
-    const T worst = worst_number<T>(is_max);
-    if (is_max)
-        for (int64_t k = 0; k < count; ++k) numbers[k] = numbers[k] <= limit ? worst : numbers[k];
-    else
-        for (int64_t k = 0; k < count; ++k) numbers[k] = numbers[k] >= limit ? worst : numbers[k];
+void from_bounded(Order order, T limit, T *numbers, int64_t count) {
+    with_order(order, [&]<Order o>() {
+        for (int64_t k = 0; k < count; ++k)
+            numbers[k] = is_better<o>(numbers[k], limit) ? numbers[k] : worst_number<T>(o);
+    });
 }
 
 namespace {
@@ -54,19 +53,19 @@ void multiply_item(const Products<T> &p, const ProductKernels<T> &kernels, int64
     const int64_t at = (product * p.m + i) * p.n + j;
     T *c = p.c + at;
     int32_t *best_k = p.best_k ? p.best_k + at : nullptr;
-    for (int64_t row = 0; row < m; ++row) std::fill_n(c + row * p.n, n, worst_number<T>(p.is_max));
+    for (int64_t row = 0; row < m; ++row) std::fill_n(c + row * p.n, n, worst_number<T>(p.order));
     if (!best_k) {
-        kernels.update(p.is_max, a, p.k, b, p.n, c, p.n, m, n, p.k);
+        kernels.update(p.order, a, p.k, b, p.n, c, p.n, m, n, p.k);
     } else {
         for (int64_t row = 0; row < m; ++row) std::fill_n(best_k + row * p.n, n, -1);
-        kernels.update_arg(p.is_max, a, p.k, b, p.n, c, p.n, best_k, p.n, 0, m, n, p.k);
+        kernels.update_arg(p.order, a, p.k, b, p.n, c, p.n, best_k, p.n, 0, m, n, p.k);
     }
     for (int64_t row = 0; row < m; ++row) {
         T *numbers = c + row * p.n;
-        if constexpr (!std::numeric_limits<T>::has_infinity) from_bounded(p.is_max, p.limit, numbers, n);
+        if constexpr (!std::numeric_limits<T>::has_infinity) from_bounded(p.order, p.limit, numbers, n);
         if (best_k)
             for (int64_t l = 0; l < n; ++l)
-                if (numbers[l] == worst_number<T>(p.is_max)) best_k[row * p.n + l] = -1;
+                if (numbers[l] == worst_number<T>(p.order)) best_k[row * p.n + l] = -1;
     }
 }
 
@@ -97,10 +96,10 @@ bool multiply(const Products<T> &p, int n_threads, const Poll &poll) {
         poll);
 }
 
-#define TROPALIGN_PRODUCT(T)                                 \
-    template Survey<T> survey(bool, const T *, int64_t);     \
-    template void to_bounded(bool, const T *, T *, int64_t); \
-    template void from_bounded(bool, T, T *, int64_t);       \
+#define TROPALIGN_PRODUCT(T)                                  \
+    template Survey<T> survey(Order, const T *, int64_t);     \
+    template void to_bounded(Order, const T *, T *, int64_t); \
+    template void from_bounded(Order, T, T *, int64_t);       \
     template bool multiply(const Products<T> &, int, const Poll &);
 TROPALIGN_PRODUCT(float)
 TROPALIGN_PRODUCT(double)

@@ -13,6 +13,10 @@
 
 namespace tropalign {
 
+/// Which of two numbers is the better one, a semiring's sum: min-plus has the lowest, max-plus the highest. What
+/// depends on it is a `switch` over all orders without a default: another one does not compile before it is everywhere.
+enum class Order { lowest, highest };
+
 /// What is known of the numbers of a matrix.
 template <class T>
 struct Survey {
@@ -25,12 +29,12 @@ struct Survey {
 template <class T>
 struct ProductKernels {
     /// c[i,j] = best of c[i,j] and a[i,k] + b[k,j], for m x n numbers c and all k below `k`.
-    void (*update)(bool is_max, const T *a, int64_t lda, const T *b, int64_t ldb, T *c, int64_t ldc, int64_t m,
+    void (*update)(Order order, const T *a, int64_t lda, const T *b, int64_t ldb, T *c, int64_t ldc, int64_t m,
                    int64_t n, int64_t k);
     /// The same, and best_k[i,j] = first_k + k where c improves.
-    void (*update_arg)(bool is_max, const T *a, int64_t lda, const T *b, int64_t ldb, T *c, int64_t ldc,
+    void (*update_arg)(Order order, const T *a, int64_t lda, const T *b, int64_t ldb, T *c, int64_t ldc,
                        int32_t *best_k, int64_t ldbest, int32_t first_k, int64_t m, int64_t n, int64_t k);
-    void (*survey)(bool is_max, const T *numbers, int64_t count, Survey<T> *found);
+    void (*survey)(Order order, const T *numbers, int64_t count, Survey<T> *found);
 };
 
 /// Those of all types.
@@ -45,20 +49,63 @@ struct ProductTables {
 const ProductTables *selected_product_tables();
 
 template <class T>
-const ProductKernels<T> &product_kernels() {
-    const ProductTables &tables = *selected_product_tables();
+const ProductKernels<T> &kernels_of(const ProductTables &tables) {
     if constexpr (std::is_same_v<T, float>) return tables.of_float;
     else if constexpr (std::is_same_v<T, double>) return tables.of_double;
     else if constexpr (std::is_same_v<T, int32_t>) return tables.of_int32;
     else return tables.of_int16;
 }
+template <class T>
+const ProductKernels<T> &product_kernels() {
+    return kernels_of<T>(*selected_product_tables());
+}
 
 /// The semiring's zero, the number that is worse than any other.
 template <class T>
-constexpr T worst_number(bool is_max) {
+constexpr T worst_number(Order order) {
     using Limits = std::numeric_limits<T>;
-    if constexpr (Limits::has_infinity) return is_max ? -Limits::infinity() : Limits::infinity();
-    else return is_max ? Limits::lowest() : Limits::max();
+    switch (order) {
+        case Order::lowest:
+            return Limits::has_infinity ? Limits::infinity() : Limits::max();
+        case Order::highest:
+            return Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
+    }
+    __builtin_unreachable();
+}
+
+/// Whether a is better than b; for vectors, in which lanes.
+template <Order order, class T>
+[[gnu::always_inline]] constexpr auto is_better(T a, T b) {
+    switch (order) {
+        case Order::lowest:
+            return a < b;
+        case Order::highest:
+            return a > b;
+    }
+    __builtin_unreachable();
+}
+
+/// Whether distances are the numbers negated.
+constexpr bool is_negated(Order order) {
+    switch (order) {
+        case Order::lowest:
+            return false;
+        case Order::highest:
+            return true;
+    }
+    __builtin_unreachable();
+}
+
+/// Calls work.operator()<order>().
+template <class Work>
+auto with_order(Order order, Work work) {
+    switch (order) {
+        case Order::lowest:
+            return work.template operator()<Order::lowest>();
+        case Order::highest:
+            return work.template operator()<Order::highest>();
+    }
+    __builtin_unreachable();
 }
 
 /// Infinity inside the kernels.
@@ -68,27 +115,27 @@ constexpr T kBoundedInfinity = std::numeric_limits<T>::has_infinity ? std::numer
 
 /// The same with the sign of the semiring's zero.
 template <class T>
-constexpr T bounded_worst(bool is_max) {
-    return is_max ? -kBoundedInfinity<T> : kBoundedInfinity<T>;
+constexpr T bounded_worst(Order order) {
+    return is_negated(order) ? -kBoundedInfinity<T> : kBoundedInfinity<T>;
 }
 
 template <class T>
-Survey<T> survey(bool is_max, const T *numbers, int64_t count);
+Survey<T> survey(Order order, const T *numbers, int64_t count);
 
 /// Copies integers, the semiring's zero as its bounded infinity. `to` may be `from`.
 template <class T>
-void to_bounded(bool is_max, const T *from, T *to, int64_t count);
+void to_bounded(Order order, const T *from, T *to, int64_t count);
 /// Makes the semiring's zero of what is at the limit or beyond it: not below it for min-plus, not above it for
 /// max-plus.
 template <class T>
-void from_bounded(bool is_max, T limit, T *numbers, int64_t count);
+void from_bounded(Order order, T limit, T *numbers, int64_t count);
 
 /// c[p] = a[p] (.) b[p] for n_products matrices that lie one behind the other, c without gaps. A stride of 0 takes the
 /// same matrix for all. Where best_k is given, it gets the first of the best k, or -1 where c is the semiring's zero,
 /// which for integers is what is at `limit` or beyond.
 template <class T>
 struct Products {
-    bool is_max;
+    Order order;
     const T *a, *b;
     int64_t a_stride, b_stride;
     T *c;

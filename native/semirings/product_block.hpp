@@ -11,22 +11,21 @@
 #include <utility>
 
 #include "../simd/real.hpp"
+#include "product.hpp"
 
 namespace tropalign::TROPALIGN_ISA {
 
-/// All lanes x, a zero with its sign.
-template <class V, class T>
-[[gnu::always_inline]] inline V spread(T x) {
-    return [&]<int... l>(std::integer_sequence<int, l...>) {
-        return V{((void)l, x)...};
-    }(std::make_integer_sequence<int, sizeof(V) / sizeof(T)>{});
-}
-
 /// The better one of two numbers, `b` where neither is better.
-template <bool IsMax, class T, class V>
+template <Order order, class T, class V>
 [[gnu::always_inline]] inline V better(V a, V b) {
-    if constexpr (std::is_floating_point_v<T>) return IsMax ? larger(a, b) : smaller(a, b);
-    else return IsMax ? (a > b ? a : b) : (a < b ? a : b);
+    if constexpr (std::is_integral_v<T>) return is_better<order>(a, b) ? a : b;
+    switch (order) {
+        case Order::lowest:
+            return smaller(a, b);
+        case Order::highest:
+            return larger(a, b);
+    }
+    __builtin_unreachable();
 }
 
 #define TROPALIGN_ROWS(X) X(0) X(1) X(2) X(3) X(4) X(5)
@@ -39,7 +38,7 @@ template <bool IsMax, class T, class V>
 #define TROPALIGN_LOAD(r, j) \
     if constexpr (R > r && C > j) c##r##j = load<T, Bytes>(c + r * ldc + j * lanes);
 #define TROPALIGN_STEP(r, j) \
-    if constexpr (R > r && C > j) c##r##j = better<IsMax, T>(V(left + right##j), c##r##j);
+    if constexpr (R > r && C > j) c##r##j = better<order, T>(V(left + right##j), c##r##j);
 #define TROPALIGN_STEP_ROW(r)                     \
     if constexpr (R > r) {                        \
         const V left = spread<V>(a[r * lda + l]); \
@@ -49,7 +48,7 @@ template <bool IsMax, class T, class V>
     if constexpr (R > r && C > j) store<T, Bytes>(c + r * ldc + j * lanes, c##r##j);
 
 /// c = best(c, a (.) b) for R x C vectors of c and all k.
-template <class T, bool IsMax, int Bytes, int R, int C>
+template <class T, Order order, int Bytes, int R, int C>
 void block(const T *a, int64_t lda, const T *b, int64_t ldb, T *c, int64_t ldc, int64_t k) {
     using V = Vec<T, Bytes>;
     constexpr int lanes = Bytes / static_cast<int>(sizeof(T));
@@ -81,11 +80,11 @@ using IndexOf = std::conditional_t<sizeof(T) == 8, int64_t, std::conditional_t<s
     k##r##j -= 1;
 #define TROPALIGN_LOAD(r, j) \
     if constexpr (R > r && C > j) c##r##j = load<T, Bytes>(c + r * ldc + j * lanes);
-#define TROPALIGN_STEP(r, j)                                               \
-    if constexpr (R > r && C > j) {                                        \
-        const V sum = left + right##j;                                     \
-        k##r##j = (IsMax ? sum > c##r##j : sum < c##r##j) ? now : k##r##j; \
-        c##r##j = better<IsMax, T>(sum, c##r##j);                          \
+#define TROPALIGN_STEP(r, j)                                      \
+    if constexpr (R > r && C > j) {                               \
+        const V sum = left + right##j;                            \
+        k##r##j = is_better<order>(sum, c##r##j) ? now : k##r##j; \
+        c##r##j = better<order, T>(sum, c##r##j);                 \
     }
 #define TROPALIGN_STEP_ROW(r)                     \
     if constexpr (R > r) {                        \
@@ -100,7 +99,7 @@ using IndexOf = std::conditional_t<sizeof(T) == 8, int64_t, std::conditional_t<s
     }
 
 /// The same, and best_k = first_k + k where c improves; k is below 2^15.
-template <class T, bool IsMax, int Bytes, int R, int C>
+template <class T, Order order, int Bytes, int R, int C>
 void block_arg(const T *a, int64_t lda, const T *b, int64_t ldb, T *c, int64_t ldc, int32_t *best_k, int64_t ldbest,
                int32_t first_k, int64_t k) {
     using V = Vec<T, Bytes>;

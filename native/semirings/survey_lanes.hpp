@@ -10,7 +10,7 @@
 
 namespace tropalign::TROPALIGN_ISA {
 
-template <class T, bool IsMax>
+template <class T, Order order>
 class SurveyLanes {
     using V = Vec<T, kVectorBytes>;
     using Mask = Vec<IndexOf<T>, kVectorBytes>;
@@ -21,13 +21,12 @@ class SurveyLanes {
 
     void take(const T *numbers) {
         const V x = load<T, kVectorBytes>(numbers);
-        const Mask is_worst = x == spread<V>(worst_number<T>(IsMax));
+        const Mask is_worst = x == spread<V>(worst_number<T>(order));
         any_worst_ |= is_worst;
         // Of NaN neither is taken: it is the first argument (real.hpp).
-        lowest_ = better<false, T>(is_worst ? spread<V>(Limits::max()) : x, lowest_);
-        highest_ = better<true, T>(is_worst ? spread<V>(Limits::lowest()) : x, highest_);
-        if constexpr (std::is_floating_point_v<T>)
-            any_bad_ |= ~(IsMax ? x <= spread<V>(Limits::max()) : x >= spread<V>(Limits::lowest()));
+        lowest_ = better<Order::lowest, T>(is_worst ? spread<V>(Limits::max()) : x, lowest_);
+        highest_ = better<Order::highest, T>(is_worst ? spread<V>(Limits::lowest()) : x, highest_);
+        if constexpr (std::is_floating_point_v<T>) any_bad_ |= ~is_known(x);
     }
 
     /// True where there is a NaN, or an infinity that the semiring does not have.
@@ -43,13 +42,24 @@ class SurveyLanes {
     }
 
   private:
+    /// Not a NaN, nor an infinity that is better than any number.
+    static Mask is_known(V x) {
+        switch (order) {
+            case Order::lowest:
+                return x >= spread<V>(Limits::lowest());
+            case Order::highest:
+                return x <= spread<V>(Limits::max());
+        }
+        __builtin_unreachable();
+    }
+
     V lowest_ = spread<V>(Limits::max()), highest_ = spread<V>(Limits::lowest());
     Mask any_worst_{}, any_bad_{};
 };
 
-template <bool IsMax, class T>
+template <Order order, class T>
 Survey<T> survey_of(const T *numbers, int64_t n) {
-    using Lanes = SurveyLanes<T, IsMax>;
+    using Lanes = SurveyLanes<T, order>;
     Survey<T> found;
     Lanes even, odd;  // two, so that the next vector need not wait for this one
     int64_t k = 0;
@@ -65,7 +75,7 @@ Survey<T> survey_of(const T *numbers, int64_t n) {
     found.any_finite = found.lowest <= found.highest;
     if constexpr (std::is_floating_point_v<T>)
         if (any_bad) {
-            const T worst = worst_number<T>(IsMax);
+            const T worst = worst_number<T>(order);
             found.first_bad = std::find_if(numbers, numbers + n,
                                            [&](T x) { return std::isnan(x) || (std::isinf(x) && x != worst); }) -
                               numbers;
@@ -74,8 +84,8 @@ Survey<T> survey_of(const T *numbers, int64_t n) {
 }
 
 template <class T>
-void survey_numbers(bool is_max, const T *numbers, int64_t n, Survey<T> *found) {
-    *found = is_max ? survey_of<true>(numbers, n) : survey_of<false>(numbers, n);
+void survey_numbers(Order order, const T *numbers, int64_t n, Survey<T> *found) {
+    *found = with_order(order, [&]<Order o>() { return survey_of<o>(numbers, n); });
 }
 
 }  // namespace tropalign::TROPALIGN_ISA

@@ -2,8 +2,8 @@
 
 #include <type_traits>
 
-#include "../compute/dispatch.hpp"
 #include "../compute/parallel.hpp"
+#include "../simd/dispatch.hpp"
 
 namespace tropalign {
 

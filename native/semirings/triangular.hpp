@@ -29,7 +29,7 @@ inline constexpr int64_t kTriangleTile = 64;
 
 template <class T>
 struct Triangle {
-    bool is_max;
+    Order order;
     int64_t size;  // rows and columns of `values`, a multiple of kTriangleTile
     /// M. Where is_weighted, it has what an interval of one element has (the diagonal) and what any other adds (above);
     /// otherwise the diagonal counts only. Two numbers of M, and their sums, stay within T.
@@ -43,6 +43,9 @@ struct Triangle {
     const uint8_t *letters;
     int64_t least_distance;
 };
+
+/// Whether triangles may have sizes: those of doubles alone.
+constexpr bool has_sizes(Order order) { return !is_negated(order); }
 
 struct TriangularKernels {
     void (*of_float)(const Triangle<float> &, int64_t tile_row, int64_t tile_column);

@@ -8,8 +8,8 @@
 #include <limits>
 #include <vector>
 
-#include "../compute/dispatch.hpp"
 #include "../compute/parallel.hpp"
+#include "../simd/dispatch.hpp"
 
 namespace tropalign {
 

@@ -59,7 +59,7 @@ std::vector<int32_t> parents_of(const double *distances, int32_t n, bool is_join
         set_parents(tree.children, n, parents);
         for (int32_t child : tree.last) parents[child] = 2 * n - 3;
     } else {
-        set_parents(join_averages(distances, n, go_on).children, n, parents);
+        set_parents(join_clusters(distances, n, Linkage::average, go_on).children, n, parents);
     }
     return parents;
 }

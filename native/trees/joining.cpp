@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "../compute/buffer.hpp"
-#include "../compute/dispatch.hpp"
+#include "../simd/dispatch.hpp"
 #include "joining_search.hpp"
 #include "sometimes.hpp"
 

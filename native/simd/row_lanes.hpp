@@ -3,7 +3,7 @@
 #pragma once
 #include <cstdint>
 
-#include "../simd/vec.hpp"
+#include "vec.hpp"
 
 namespace tropalign::TROPALIGN_ISA {
 namespace {

@@ -7,7 +7,7 @@
 #pragma once
 #include <cstdint>
 
-#include "../simd/real.hpp"
+#include "real.hpp"
 
 namespace tropalign::TROPALIGN_ISA {
 
