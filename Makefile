@@ -158,4 +158,4 @@ docs: $(VENV)/installed  ## the site, in docs/_build
 	$(BIN)/python -m sphinx -W --keep-going -q -b html -d build/doctrees docs docs/_build
 
 clean:  ## remove the environment and all that was built
-	rm -rf $(VENV) build dist demo-results docs/_build docs/cli
+	rm -rf $(VENV) build dist demo-results docs/_build docs/_generated docs/cli

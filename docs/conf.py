@@ -25,6 +25,7 @@ extensions = [
     "command_line",
     "make_pictures",
     "mathml",
+    "source_map",
 ]
 myst_enable_extensions = ["colon_fence", "dollarmath", "deflist"]
 myst_heading_anchors = 4

@@ -56,7 +56,7 @@ class Step:
 
 def pages() -> list[str]:
     """All pages, by their paths from the root of the clone."""
-    built = {ROOT / "docs" / "_build", ROOT / "docs" / "cli"}
+    built = {ROOT / "docs" / folder for folder in ("_build", "_generated", "cli")}
     found = [path for path in (ROOT / "docs").rglob("*.md") if built.isdisjoint(path.parents)]
     return sorted(str(path.relative_to(ROOT)) for path in [*found, ROOT / "README.md"])
 

@@ -1,39 +1,24 @@
 """bench/msa.py: pages by whole runs only, and its own figures against what they are defined by; no speed here."""
 
 import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
-
-BENCH = Path(__file__).parent.parent / "bench"
-if not BENCH.is_dir():
-    pytest.skip("the benchmarks are not beside the tests", allow_module_level=True)
+from bench_scripts import is_untouched, loaded, with_own_page
 
 
 @pytest.fixture
 def bench(monkeypatch, tmp_path):
     """bench/msa.py over a folder with one small family, and a page of its own."""
-    monkeypatch.syspath_prepend(BENCH)
-    for name in ("msa", "msa_families", "msa_report", "tables"):
-        monkeypatch.delitem(sys.modules, name, raising=False)
-    import msa
+    msa = loaded(monkeypatch, "msa", "msa_families", "msa_report", "tables")
     import msa_families
 
     monkeypatch.setattr(msa_families, "SIMULATED", ((3, 40, 1),))
     msa_families.simulate(tmp_path)
-    monkeypatch.setattr(msa, "PAGE", tmp_path / "msa.md")
     monkeypatch.setattr(msa, "ALL_MODES", msa.MODES, raising=False)
     monkeypatch.setattr(msa, "MODES", {"tropalign": msa.MODES["tropalign"]})
-    msa.PAGE.write_text("as before\n")
-
-    def run(*arguments: str) -> int:
-        monkeypatch.setattr(sys, "argv", ["msa.py", *arguments])
-        return msa.main()
-
-    msa.run_main = run
-    return msa
+    return with_own_page(monkeypatch, msa, tmp_path)
 
 
 def test_a_run_with_every_peer_writes_the_page(bench, monkeypatch, tmp_path):
@@ -80,7 +65,7 @@ def test_a_modes_command_and_call_make_one_alignment_and_each_mode_another(bench
 def test_without_folder_or_peer_the_page_stays(bench, monkeypatch, tmp_path, capsys, peers):
     monkeypatch.setattr(bench, "PEERS", peers)
     assert bench.run_main(*(["--families", str(tmp_path)] if peers else ["--quick"])) == 0
-    assert bench.PAGE.read_text() == "as before\n"
+    assert is_untouched(bench)
     assert f"msa.md stays as it is: {'without none' if peers else 'no --families'}" in capsys.readouterr().out
 
 

@@ -2,28 +2,20 @@
 
 import json
 import math
-import sys
 from dataclasses import replace
 from itertools import pairwise
 
 import pytest
-from clone import ROOT, skip_without
+from bench_scripts import BENCH, loaded
 
-skip_without("bench")
-BENCH = ROOT / "bench"
 ROUGH = {"dies_every_s": 300.0, "restart_s": 20.0, "slow_share": 0.1, "slow_factor": 3.0, "start_s": 2.0}
 COSTS = {"scheduler_s": 0.002, "client_s": 0.001, "part_s": 0.001, "latency_s": 0.005}
 
 
 @pytest.fixture
 def module(monkeypatch):
-    monkeypatch.syspath_prepend(BENCH)
     monkeypatch.syspath_prepend(BENCH / "scale")
-    for name in ("simulate", "scale_report", "worked", "tables"):
-        monkeypatch.delitem(sys.modules, name, raising=False)
-    import simulate
-
-    return simulate
+    return loaded(monkeypatch, "simulate", "scale_report", "worked", "tables")
 
 
 @pytest.mark.parametrize(("n_workers", "n_tiles"), [(1, 7), (4, 40), (4, 41), (5, 3), (30, 1000)])

@@ -6,14 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from bench_scripts import ROOT, is_untouched, loaded, with_own_page
 
 import tropalign
 from tropalign.sequences import read_sequences
 
-ROOT = Path(__file__).parent.parent
-BENCH = ROOT / "bench"
-if not BENCH.is_dir():
-    pytest.skip("the benchmarks are not beside the tests", allow_module_level=True)
 MODEL, PROTEINS = ROOT / "examples" / "efp.hmm", ROOT / "examples" / "efp.fasta"
 
 #: hmmsearch for machines without it: its version, and tables and text as tropalign writes them, after a change by sed.
@@ -31,18 +28,12 @@ done
 @pytest.fixture
 def bench(monkeypatch, tmp_path):
     """bench/search.py with pages of its own, each tool once, and a folder of data with one model."""
-    monkeypatch.syspath_prepend(BENCH)
-    for name in ("search", "search_sets", "search_stages", "search_report", "search_identity", "tables"):
-        monkeypatch.delitem(sys.modules, name, raising=False)
-    import search
+    names = "search search_sets search_stages search_report search_identity tables"
+    search = with_own_page(monkeypatch, loaded(monkeypatch, *names.split()), tmp_path, "search")
     import search_sets
 
     monkeypatch.setattr(search, "N_ROUNDS", 1)
-    monkeypatch.setattr(search, "PAGE", tmp_path / "search.md")
-    monkeypatch.setattr(search, "OVERVIEW", tmp_path / "index.md")
     monkeypatch.setattr(search_sets, "N_LARGE", 50)
-    search.PAGE.write_text("as before\n")
-    search.OVERVIEW.write_text("# x\n<!-- search: -->\nas before\n<!-- /search -->\n")
     data = tmp_path / "data"
     data.mkdir()
     for name, source in (("models.hmm", MODEL), ("library.hmm", MODEL), ("proteins.fa", PROTEINS)):
@@ -57,16 +48,8 @@ def bench(monkeypatch, tmp_path):
         program.chmod(0o755)
         return folder
 
-    def run(*arguments: str) -> int:
-        monkeypatch.setattr(sys, "argv", ["search.py", *arguments])
-        return search.main()
-
-    search.run_main, search.stand_in, search.data = run, stand_in, data
+    search.stand_in, search.data = stand_in, data
     return search
-
-
-def is_untouched(search) -> bool:
-    return search.PAGE.read_text() == "as before\n" and "as before" in search.OVERVIEW.read_text()
 
 
 def test_a_whole_run_writes_the_pages(bench, monkeypatch):

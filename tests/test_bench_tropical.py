@@ -1,13 +1,8 @@
 """bench/tropical.py: what is not there is said, a page is written by a whole run only; no speed here."""
 
-import sys
-from pathlib import Path
-
 import pytest
+from bench_scripts import is_untouched, loaded, with_own_page
 
-BENCH = Path(__file__).parent.parent / "bench"
-if not BENCH.is_dir():
-    pytest.skip("the benchmarks are not beside the tests", allow_module_level=True)
 PEERS = ("scipy", "igraph", "numba", "tropical_gemm", "hmmlearn")
 
 
@@ -16,28 +11,16 @@ def bench(monkeypatch, tmp_path):
     """bench/tropical.py with a page of its own."""
     for name in PEERS:
         pytest.importorskip(name)
-    monkeypatch.syspath_prepend(BENCH)
-    for name in ("tropical", "tropical_cases", "tropical_peers", "msa_families", "tables"):
-        monkeypatch.delitem(sys.modules, name, raising=False)
-    import tropical
-
-    monkeypatch.setattr(tropical, "PAGE", tmp_path / "tropical.md")
+    tropical = loaded(monkeypatch, "tropical", "tropical_cases", "tropical_peers", "msa_families", "tables")
     monkeypatch.setattr(tropical, "PROGRAMS", ())
     monkeypatch.setattr(tropical, "LEAST_SECONDS", 0.001)
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
-    tropical.PAGE.write_text("as before\n")
-
-    def run(*arguments: str) -> int:
-        monkeypatch.setattr(sys, "argv", ["tropical.py", *arguments])
-        return tropical.main()
-
-    tropical.run = run
-    return tropical
+    return with_own_page(monkeypatch, tropical, tmp_path)
 
 
 def test_a_part_writes_no_page_but_to_output(bench, tmp_path, capsys):
-    assert bench.run("--quick", "products", "--output", str(tmp_path / "out.md")) == 0
-    assert bench.PAGE.read_text() == "as before\n"
+    assert bench.run_main("--quick", "products", "--output", str(tmp_path / "out.md")) == 0
+    assert is_untouched(bench)
     page = (tmp_path / "out.md").read_text()
     assert "## Min-plus products" in page and "tropical-gemm" in page
     assert page in capsys.readouterr().out
@@ -45,9 +28,9 @@ def test_a_part_writes_no_page_but_to_output(bench, tmp_path, capsys):
 
 def test_missing_peers_are_named(bench, monkeypatch, capsys):
     monkeypatch.setattr(bench, "PROGRAMS", ("no-such-program",))
-    assert bench.run() == 3
+    assert bench.run_main() == 3
     assert "no-such-program" in capsys.readouterr().err
-    assert bench.PAGE.read_text() == "as before\n"
+    assert is_untouched(bench)
 
 
 def test_figures_are_in_the_unit_of_their_case(bench):

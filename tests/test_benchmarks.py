@@ -10,15 +10,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from bench_scripts import BENCH, ROOT, is_untouched, loaded, with_own_page
 
 import tropalign
 
-ROOT = Path(__file__).parent.parent
-BENCH = ROOT / "bench"
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "benchmarks").glob("*.md"))]
 PAIRS_MODULES = "pairs extras users users_report loops commands bare peers report tables sets shares".split()
-if not BENCH.is_dir():
-    pytest.skip("the benchmarks are not beside the tests", allow_module_level=True)
 
 
 @pytest.fixture(autouse=True)
@@ -35,10 +32,7 @@ def pages_stay():
 @pytest.fixture
 def pairs(monkeypatch, tmp_path):
     """bench/pairs.py reduced to one case of one set of three proteins, with pages of its own."""
-    monkeypatch.syspath_prepend(BENCH)
-    for name in PAIRS_MODULES:
-        monkeypatch.delitem(sys.modules, name, raising=False)
-    import pairs
+    pairs = with_own_page(monkeypatch, loaded(monkeypatch, *PAIRS_MODULES), tmp_path, "speed")
     import sets
 
     with gzip.open(tmp_path / "few.fasta.gz", "wt") as file:
@@ -49,21 +43,9 @@ def pairs(monkeypatch, tmp_path):
     monkeypatch.setattr(pairs, "EXTRAS", {})
     monkeypatch.setattr(pairs, "ISAS", "")
     monkeypatch.setattr(pairs, "PEERS", {"parasail": None})
-    monkeypatch.setattr(pairs, "PAGE", tmp_path / "pairs.md")
-    monkeypatch.setattr(pairs, "OVERVIEW", tmp_path / "index.md")
-    pairs.PAGE.write_text("as before\n")
-    pairs.OVERVIEW.write_text("# x\n<!-- speed: -->\nas before\n<!-- /speed -->\n")
-
-    def run(*arguments: str) -> int:
-        monkeypatch.setattr(sys, "argv", ["pairs.py", "--data", str(tmp_path), *arguments])
-        return pairs.main()
-
-    pairs.run = run
+    run = pairs.run_main
+    pairs.run = lambda *arguments: run("--data", str(tmp_path), *arguments)
     return pairs
-
-
-def is_untouched(pairs) -> bool:
-    return pairs.PAGE.read_text() == "as before\n" and "as before" in pairs.OVERVIEW.read_text()
 
 
 def test_a_whole_run_of_pairs_writes_the_pages(pairs):
@@ -74,24 +56,15 @@ def test_a_whole_run_of_pairs_writes_the_pages(pairs):
     assert "| parasail " in pairs.OVERVIEW.read_text()
 
 
-def test_a_quick_run_of_pairs_writes_no_page(pairs, capsys):
-    assert pairs.run("--quick") == 0
-    assert is_untouched(pairs) and "stay as they are: only a part was measured" in capsys.readouterr().out
-
-
-def test_pairs_without_peers_writes_no_page(pairs, capsys):
-    assert pairs.run("--peers", "") == 0
-    assert is_untouched(pairs)
-    assert "All others are equal" not in capsys.readouterr().out
-
-
-def test_pairs_whose_peer_is_not_installed_writes_no_page(pairs, tmp_path, capsys):
-    python = tmp_path / "python"
+@pytest.mark.parametrize(("arguments", "code"), [("--quick", 0), ("--peers=", 0), ("--peer-python={python}", 1)])
+def test_a_part_of_pairs_writes_no_page(pairs, tmp_path, capsys, arguments, code):
+    python = tmp_path / "python"  # without packages, such as the peer
     python.write_text(f'#!/bin/sh\nexec "{sys.executable}" -S -E "$@"\n')
     python.chmod(0o755)
-    assert pairs.run("--peer-python", str(python)) == 1
+    assert pairs.run(arguments.format(python=python)) == code
     out = capsys.readouterr().out
-    assert is_untouched(pairs) and "All others are equal" not in out
+    assert is_untouched(pairs) and ("stay as they are: only a part was measured" in out) == (code == 0)
+    assert arguments == "--quick" or "All others are equal" not in out
 
 
 def test_a_peer_that_lacks_scores_has_failed(pairs):
@@ -119,10 +92,7 @@ def test_pairs_without_data_writes_no_page(pairs, tmp_path, capsys):
 
 
 def test_every_set_is_in_the_clone(monkeypatch):
-    monkeypatch.syspath_prepend(BENCH)
-    monkeypatch.delitem(sys.modules, "sets", raising=False)
-    import sets
-
+    sets = loaded(monkeypatch, "sets")
     assert sets.missing(list(sets.SETS)) == []
     assert len(sets.load("30-3000")) == 300 and len(sets.load("30-3000", n=1_000)) == 1_000
     assert min(map(len, sets.genes_16s(300))) > 1_000
@@ -280,9 +250,7 @@ def test_the_readme_has_the_figures_of_the_pages(monkeypatch):
 
 
 def test_a_summary_of_a_page_without_a_row_says_which(monkeypatch, tmp_path):
-    monkeypatch.syspath_prepend(BENCH)
-    import summary
-
+    summary = loaded(monkeypatch, "summary")
     monkeypatch.setattr(summary, "PAGES", tmp_path)
     (tmp_path / "place.md").write_text("| whole command | seconds |\n|---|---|\n| tropalign | 0.5 |\n")
     place = next(row for row in summary.ROWS if row.verb == "place")
@@ -373,10 +341,7 @@ def test_a_quick_run_of_place_writes_no_page():
 
 
 def test_place_without_its_data(monkeypatch, tmp_path, capsys):
-    monkeypatch.syspath_prepend(BENCH)
-    monkeypatch.delitem(sys.modules, "place", raising=False)
-    import place
-
+    place = loaded(monkeypatch, "place")
     monkeypatch.setattr(place, "TRUTH", tmp_path / "nowhere")
     monkeypatch.setattr(sys, "argv", ["place.py", "--papara", "papara"])
     assert place.main() == 3

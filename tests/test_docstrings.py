@@ -23,6 +23,13 @@ NOT_ASKED = {"ES01", "SA01", "SS05", "PR04", "PR08", "PR09", "RT02", "RT03", "RT
 NOT_ASKED_OF_PROPERTIES = {*NOT_ASKED, "EX01"}
 
 
+def members_of(thing):
+    """What a class and those of the package that it is made of define."""
+    for kind in reversed(inspect.getmro(thing)):
+        if kind.__module__.startswith("tropalign."):
+            yield from vars(kind).items()
+
+
 def public_objects():
     """The names in `tropalign.__all__` and their public methods and properties, with what they name."""
     for name in tropalign.__all__:
@@ -30,7 +37,7 @@ def public_objects():
         if not callable(thing):
             continue
         yield name, thing
-        for member, value in vars(thing).items() if inspect.isclass(thing) else ():
+        for member, value in members_of(thing) if inspect.isclass(thing) else ():
             is_documented = callable(value) or isinstance(value, property | classmethod | functools.cached_property)
             if is_documented and not member.startswith("_"):
                 yield f"{name}.{member}", value

@@ -16,6 +16,7 @@ SOURCE = Path(tropalign.__file__).parent
 ALLOWED = {
     "errors": set(),
     "properties": set(),
+    "renamed": set(),
     "machine": {"errors"},
     "execution": {"errors", "machine"},
     "sequences": {"errors", "properties", "execution"},
@@ -32,16 +33,22 @@ ALLOWED = {
     },
     "phylo": {"errors", "properties", "machine", "sequences", "results", "execution", "devices", "formats"},
     "msa": {
-        "errors", "machine", "sequences", "scoring", "results", "execution", "devices", "formats", "pairwise", "trees",
+        "errors", "machine", "sequences", "scoring", "results", "execution", "devices", "formats", "pairwise",
     },
     "profile": {"errors", "properties", "machine", "sequences", "results", "execution", "devices", "formats"},
-    "tropical": {"errors", "properties", "machine", "sequences", "results", "execution", "devices", "formats"},
+    "clustalw": {
+        "errors", "machine", "sequences", "scoring", "results", "execution", "devices", "formats", "pairwise", "trees",
+        "msa",
+    },
+    "semirings": {"errors", "machine", "sequences", "results", "execution", "devices"},
+    "hmm": {"errors", "properties", "machine", "sequences", "results", "execution", "devices", "formats"},
+    "tropical": {"semirings", "hmm"},
     "reports": {"errors", "execution", "formats", "results"},
     "cli": {
         "errors", "machine", "sequences", "scoring", "execution", "devices", "formats", "pairwise", "clusters", "phylo",
-        "msa", "profile", "trees", "tropical", "reports",
+        "msa", "clustalw", "profile", "trees", "semirings", "hmm", "reports",
     },
-    "submissions": {"errors", "scoring", "formats", "tropical", "cli"},
+    "submissions": {"errors", "scoring", "formats", "hmm", "cli"},
     "client": {
         "errors", "execution", "sequences", "scoring", "results", "formats", "pairwise", "profile", "submissions",
         "cli",
@@ -49,7 +56,8 @@ ALLOWED = {
     "serve": {"errors", "properties", "machine", "execution", "sequences", "submissions", "cli"},
 }  # fmt: skip
 #: Folders of jobs that never import each other: what two of them need belongs below both, as `pairwise` and `trees` do.
-JOBS = {"clusters", "phylo", "msa", "profile", "tropical"}
+#: CLUSTALW reads and orders families as `msa` does, and stands above it.
+JOBS = {"clusters", "phylo", "msa", "profile", "semirings", "hmm"}
 #: Who may call the compiled core.
 NATIVE = {
     "sequences",
@@ -61,8 +69,10 @@ NATIVE = {
     "clusters",
     "phylo",
     "msa",
+    "clustalw",
     "profile",
-    "tropical",
+    "semirings",
+    "hmm",
 }
 #: No folder: `tropalign.__version__`, and who may tell it.
 VERSION = "__version__"

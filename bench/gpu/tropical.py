@@ -27,10 +27,10 @@ from tropalign import _native
 from tropalign.devices.gpu import Gpu
 from tropalign.devices.registry import open_gpu
 from tropalign.errors import TropalignError
+from tropalign.hmm.gpu import ModelsOnGpu, Steps
 from tropalign.machine.threads import available_threads
+from tropalign.semirings.gpu import Kind, Layout, ProductsOnGpu
 from tropalign.tropical import closure, matmul
-from tropalign.tropical.gpu import Kind, Layout, ProductsOnGpu
-from tropalign.tropical.gpu_hmm import ModelsOnGpu, Steps
 
 SIZES, STATES = (1024, 4096, 16_384), (8, 64, 256)
 

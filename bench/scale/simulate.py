@@ -36,7 +36,7 @@ MEASURED = Path(__file__).parent / "measured.json"
 SIMULATED = Path(__file__).parent / "simulated.json"
 
 
-#: As in `tropalign.execution.remote`: when a batch is late.
+#: As in `tropalign.execution.cluster_pool`: when a batch is late.
 LATE_TIMES, LATE_SECONDS = 3.0, 10.0
 
 
@@ -59,14 +59,14 @@ class Site:
     ahead
         Batches that a worker has at a time, the running one included.
     window
-        Batches known at a time, per worker; two more than workers at least (`RemoteScheduler._submit_more`).
+        Batches known at a time, per worker; two more than workers at least (`ClusterPool._submit_more`).
     dies_every_s, restart_s
         Mean time until a worker dies, and until it is back. Infinite: never.
     slow_share, slow_factor
         That share of the workers takes so many times as long.
     late_times
         At the end, batches that take so many times as long as they should, and LATE_SECONDS more, are given to idle
-        workers once more, and the first result counts (`RemoteScheduler._repeat_late`). Infinite: never.
+        workers once more, and the first result counts (`ClusterPool._repeat_late`). Infinite: never.
     start_s
         Until a worker has its inputs, also after each restart.
     """

@@ -5,7 +5,11 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from tropalign.renamed import register
+
 if TYPE_CHECKING:
+    from tropalign.clustalw.api import align_clustalw
+    from tropalign.clustalw.options import ClustalwOptions
     from tropalign.clusters.api import cluster
     from tropalign.clusters.files import write_clusters
     from tropalign.errors import (
@@ -17,9 +21,10 @@ if TYPE_CHECKING:
         TropalignWarning,
     )
     from tropalign.formats.saved_results import read_result
+    from tropalign.hmm.decoding import decode
+    from tropalign.hmm.model import HMM
     from tropalign.msa.accuracy import AlignmentScore, score_alignment
-    from tropalign.msa.api import add_sequences, align_clustalw, align_multiple, merge_alignments
-    from tropalign.msa.clustalw.options import ClustalwOptions
+    from tropalign.msa.api import add_sequences, align_multiple, merge_alignments
     from tropalign.msa.files import read_alignment, write_alignment
     from tropalign.pairwise import align, align_all, align_many
     from tropalign.pairwise.files import write_alignments
@@ -45,10 +50,10 @@ if TYPE_CHECKING:
     from tropalign.scoring.statistics import ScoreStatistics
     from tropalign.sequences import NUCLEOTIDE, PROTEIN, Alphabet, SequenceBatch, SequenceStore, read_sequences
     from tropalign.sequences.translation import translate
-    from tropalign.tropical.decoding import decode
-    from tropalign.tropical.hmm import HMM
 
 __version__ = "0.1.0"
+
+register()
 
 _HOMES = {
     "DeviceError": "errors",
@@ -67,8 +72,8 @@ _HOMES = {
     "score_alignment": "msa.accuracy",
     "MultipleAlignment": "results.multiple",
     "align_multiple": "msa.api",
-    "align_clustalw": "msa.api",
-    "ClustalwOptions": "msa.clustalw.options",
+    "align_clustalw": "clustalw.api",
+    "ClustalwOptions": "clustalw.options",
     "add_sequences": "msa.api",
     "merge_alignments": "msa.api",
     "read_alignment": "msa.files",
@@ -96,8 +101,8 @@ _HOMES = {
     "search": "profile.api",
     "write_hits": "profile.files",
     "scan": "profile.api",
-    "HMM": "tropical.hmm",
-    "decode": "tropical.decoding",
+    "HMM": "hmm.model",
+    "decode": "hmm.decoding",
     "Segments": "results.segments",
     "Gap": "scoring",
     "SubstitutionMatrix": "scoring",

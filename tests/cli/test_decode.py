@@ -11,9 +11,9 @@ import pytest
 
 import tropalign as ta
 from tropalign.cli.main import main
+from tropalign.hmm.decoding import POSITION_BYTES, DecodeOptions, Decoder
 from tropalign.machine.memory import PROCESS_BYTES
 from tropalign.sequences.blocks import BlockReader
-from tropalign.tropical.decoding import POSITION_BYTES, DecodeOptions, Decoder
 
 BACK, ISLAND = "ATTGCAATCATG" * 20, "CGCGGCGCCGACG" * 20
 

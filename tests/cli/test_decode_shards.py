@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from tropalign.cli.main import main
-from tropalign.tropical.decode_task import DecodeTask
+from tropalign.hmm.decode_task import DecodeTask
 
 OUTPUTS = {
     "tsv": ["-o", "{}.tsv"],
@@ -106,7 +106,7 @@ def test_the_shares_are_even(folder, monkeypatch):
 KILLED = """
 import os, pathlib, signal, sys, time
 from tropalign.cli.main import main
-from tropalign.tropical.decode_task import DecodeTask
+from tropalign.hmm.decode_task import DecodeTask
 compute, parts = DecodeTask.on_cpu, pathlib.Path("out.tsv.parts")
 def killed(task, tile, *rest):
     while tile.index == 3 and len(list(parts.glob("part??????"))) < 2:

@@ -78,5 +78,6 @@ def test_every_job_is_tested_on_every_device(monkeypatch, capsys):
         "place: host: its scores of reads are not those of the processor; "
         "msa: host: its posteriors are not those of the processor; "
         "search: host: its scores of profile models are not those of the processor; "
-        "paths, decode: host: its products are not those of the processor",
+        "paths: host: its products are not those of the processor; "
+        "decode: host: its paths of hidden Markov models are not those of the processor",
     ]

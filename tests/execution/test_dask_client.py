@@ -9,8 +9,8 @@ from tropalign.errors import DeviceError, UsageError
 pytest.importorskip("distributed")
 
 from tropalign.devices.registry import open_devices
+from tropalign.execution.cluster_pool import ClusterDevice
 from tropalign.execution.dask_cluster import Cluster, Unreachable, is_cluster
-from tropalign.execution.remote import RemoteDevice
 from tropalign.execution.remote_worker import Answer
 
 
@@ -79,7 +79,7 @@ def test_a_client_is_a_device_and_stays_open():
     client = Client()
     assert is_cluster(client) and not is_cluster(object()) and not is_cluster(Client)
     (device,) = open_devices([client, "cpu"], 0, 1)
-    assert isinstance(device, RemoteDevice) and device.name == "tcp://head:8786"
+    assert isinstance(device, ClusterDevice) and device.name == "tcp://head:8786"
     assert device.n_workers == 6
     device.cluster.close()
     assert not client.is_closed, "it is its owner's"

@@ -18,15 +18,16 @@ from pathlib import Path
 import pytest
 
 from tropalign.errors import DeviceError, InputError, TropalignWarning
-from tropalign.execution import dask_cluster, remote
+from tropalign.execution import cluster_pool, dask_cluster
 
 pytest.importorskip("distributed")
 
 from execution.dask_processes import Processes, free_port
 from execution.dask_toys import Sleeps, opener
 
+from tropalign.execution.cluster_pool import ClusterDevice
 from tropalign.execution.dask_cluster import Cluster
-from tropalign.execution.remote import RemoteDevice, RemoteScheduler
+from tropalign.execution.scheduler import Scheduler
 
 ROOT = Path(__file__).parent.parent
 #: Workers import the toys, and tropalign from where this process has it.
@@ -51,7 +52,7 @@ def cluster(processes):
 
 
 def squares(cluster, task, **more):
-    results = RemoteScheduler(RemoteDevice(cluster, opener)).run([task], **more)
+    results = Scheduler([ClusterDevice(cluster, opener)]).run([task], **more)
     return [result.value for result in results]
 
 
@@ -86,7 +87,7 @@ def test_workers_that_are_killed_cost_time_alone(cluster, processes):
 
 
 def test_a_worker_with_a_full_disk_gets_no_more(cluster, processes, monkeypatch):
-    monkeypatch.setattr(remote, "TARGET_SECONDS", 0.1)
+    monkeypatch.setattr(cluster_pool, "TARGET_SECONDS", 0.1)
     sick = processes.start_worker(TOY_ERROR=str(errno.ENOSPC))
     try:
         deadline = time.monotonic() + 60
@@ -101,7 +102,7 @@ def test_a_worker_with_a_full_disk_gets_no_more(cluster, processes, monkeypatch)
 
 
 def test_a_worker_that_hangs_is_not_waited_for(cluster, processes, monkeypatch):
-    monkeypatch.setattr(remote, "LATE_SECONDS", 0.5)
+    monkeypatch.setattr(cluster_pool, "LATE_SECONDS", 0.5)
     slow = processes.start_worker(TOY_SECONDS="1000")
     try:
         deadline = time.monotonic() + 60
@@ -138,7 +139,7 @@ def test_only_workers_with_a_gpu_count_where_one_is_needed(cluster, processes):
 def test_a_scheduler_that_comes_back_is_joined_again(processes, seconds, monkeypatch):
     monkeypatch.setattr(dask_cluster, "CONNECT_SECONDS", 1.0 if seconds else 30.0)  # once it is given up, too
     cluster = Cluster(processes.address)
-    results = RemoteScheduler(RemoteDevice(cluster, opener)).run([Sleeps(60, 0.1)])
+    results = Scheduler([ClusterDevice(cluster, opener)]).run([Sleeps(60, 0.1)])
     found = [next(results).value]
     processes.restart_scheduler(seconds)
     found += [result.value for result in results]

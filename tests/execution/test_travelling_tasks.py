@@ -197,7 +197,7 @@ def test_what_is_large_travels_by_name(in_small_tiles):
 
 
 def test_blocks_that_are_made_anew_have_the_name_of_equal_ones(in_small_tiles):
-    from tropalign.execution.remote import RemoteDevice
+    from tropalign.execution.cluster_pool import ClusterDevice
 
     class Nobody:
         name, n_slots, tiles_per_machine, n_connections = "tcp://nobody:1", 1, 1, 1
@@ -210,7 +210,7 @@ def test_blocks_that_are_made_anew_have_the_name_of_equal_ones(in_small_tiles):
             return len(self.sent)
 
     cluster = Nobody()
-    sent = RemoteDevice(cluster, None).sent
+    sent = ClusterDevice(cluster, None).shipped
     source = target_source(["examples/efp.fasta"], 1 << 20)
     source._keep_bytes = 0  # read anew for each pass
     n = len(source.lengths)
@@ -220,7 +220,7 @@ def test_blocks_that_are_made_anew_have_the_name_of_equal_ones(in_small_tiles):
     for _ in range(3):
         for block in source.parts([(0, 20), (20, n)]):
             blocks.append(weakref.ref(block))
-            sent.of(task, [task._tile(0, next(iter(task._grid.tiles())), (models, block))], None)
+            sent.parcel(task, [task._tile(0, next(iter(task._grid.tiles())), (models, block))], None)
     assert sorted(cluster.sent) == ["Models", "Proteins", "Proteins", "Work"]
     del block
     assert not [block for block in blocks if block() is not None]  # nothing is held here that nobody uses

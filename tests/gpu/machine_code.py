@@ -125,7 +125,8 @@ def compile_search(name, capability):
 
 def compile_tropical(name, capability):
     from tropalign.devices.cuda import DPX_CAPABILITY
-    from tropalign.tropical import gpu, gpu_hmm
+    from tropalign.hmm import gpu as gpu_hmm
+    from tropalign.semirings import gpu
 
     if TROPICAL[name][0] == "hmm_sweep":
         is_forward = name.startswith("forward")

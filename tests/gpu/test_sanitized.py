@@ -21,10 +21,10 @@ from tropalign.msa.models import PROTEIN_2
 from tropalign.phylo.gpu import Shape
 from tropalign.profile.gpu import FiltersOnGpu, Shape as Groups
 from tropalign.profile.self_test import on_processor, proteins_of, random_model
-from tropalign.tropical.gpu import Kind, Layout, ProductsOnGpu
-from tropalign.tropical.gpu_hmm import ModelsOnGpu, Steps
-from tropalign.tropical.gpu_hmm import Shape as Abreast
-from tropalign.tropical.self_test import random_matrix
+from tropalign.semirings.gpu import Kind, Layout, ProductsOnGpu
+from tropalign.hmm.gpu import ModelsOnGpu, Steps
+from tropalign.hmm.gpu import Shape as Abreast
+from tropalign.semirings.self_test import random_matrix
 
 flags = ["-g", "-fsanitize=address,undefined", "-fno-omit-frame-pointer"]
 for word_bits in (16, 32):

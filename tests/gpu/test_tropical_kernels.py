@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 import tropalign
 from tropalign import _native
 from tropalign.errors import DeviceError, ResourceError
-from tropalign.tropical.gpu import INFINITY, Kind, Layout, ProductsOnGpu
-from tropalign.tropical.gpu_hmm import ModelsOnGpu, Shape, Steps, forward_period
-from tropalign.tropical.self_test import check_gpu, plain_forward, random_matrix
+from tropalign.hmm.gpu import ModelsOnGpu, Shape, Steps, forward_period
+from tropalign.hmm.self_test import check_gpu as check_models
+from tropalign.hmm.self_test import plain_forward
+from tropalign.semirings.gpu import INFINITY, Kind, Layout, ProductsOnGpu
+from tropalign.semirings.self_test import check_gpu, random_matrix
 
 FLOATS, POSITIVE = Layout(Kind.FLOATS, 32), Layout(Kind.POSITIVE, 32)
 SETTINGS = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -237,6 +239,7 @@ def test_little_memory_takes_sequences_in_turn():
 
 def test_the_check_of_devices(vendor_device, monkeypatch):
     check_gpu(vendor_device)
-    monkeypatch.setattr("tropalign.tropical.gpu_hmm.rounded", np.floor)
+    check_models(vendor_device)
+    monkeypatch.setattr("tropalign.hmm.gpu.rounded", np.floor)
     with pytest.raises(tropalign.DeviceError, match="its paths of hidden Markov models are not those of the processor"):
-        check_gpu(vendor_device)
+        check_models(vendor_device)

@@ -13,9 +13,9 @@ from other_processors.registry import family, shares
 
 import tropalign as ta
 from tropalign import _native
-from tropalign.msa.clustalw.api import align_batch
-from tropalign.msa.clustalw.distances import pair_distances
-from tropalign.msa.clustalw.options import ClustalwOptions
+from tropalign.clustalw.distances import pair_distances
+from tropalign.clustalw.options import ClustalwOptions
+from tropalign.clustalw.pipeline import align_batch
 from tropalign.msa.families import chance_shares, fast_tree, words_of
 from tropalign.msa.large import Division, align_large
 from tropalign.msa.models import NUCLEOTIDE, PROTEIN, PROTEIN_1, PROTEIN_2

@@ -181,8 +181,8 @@ def test_thresholds_that_are_none(given, text):
 @pytest.mark.parametrize(
     ("change", "text"),
     [
-        ({"bits": np.zeros(2)}, "column bits has to be an array of 2 float32"),
-        ({"names": ("a",)}, "2 accessions for 1 hits: give as many"),
+        ({"bits": np.zeros(2)}, "column bits has to be a one-dimensional array of float32"),
+        ({"names": ("a",)}, "column accessions has 2 items and not 1"),
         ({"query": np.array([0, 1], np.int32)}, "a hit's query is none of the 1"),
         ({"best_domain": np.array([0, 1], np.int32)}, "a hit has one domain or more, and the best is one of them"),
         ({"domain_offsets": np.array([0, 2, 2])}, "a hit has one domain or more"),
@@ -192,7 +192,7 @@ def test_thresholds_that_are_none(given, text):
         ({"orientation": "scan"}, "models of a scan has to name every target of a hit"),
         ({"n_passed": np.zeros((1, 3), np.int64)}, r"n_passed has to be int64 of shape \(1, 4\)"),
         ({"widths": np.zeros((2, 3), np.int64)}, r"widths has to be int64 of shape \(1, 3\)"),
-        ({"domZ": np.zeros(2)}, "column domZ has to be an array of 1 float64"),
+        ({"domZ": np.zeros(2)}, "column domZ has 2 items and not 1"),
     ],
 )
 def test_columns_that_do_not_fit(change, text):

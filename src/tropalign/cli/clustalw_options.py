@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from tropalign.cli.options import Choices, checked, devices_of, whole
 
 if TYPE_CHECKING:
+    from tropalign.clustalw.options import ClustalwOptions
     from tropalign.execution.run import Output
-    from tropalign.msa.clustalw.options import ClustalwOptions
 
-OPTIONS = "tropalign.msa.clustalw.options"
+OPTIONS = "tropalign.clustalw.options"
 #: Options of the command line that are fields of ClustalwOptions (rules for words apart), and those that turn one off.
 WORDS = ("word_length", "word_gap", "n_diagonals", "diagonal_window")
 FIELDS = (
@@ -95,7 +95,7 @@ def clustalw_options(options: argparse.Namespace) -> ClustalwOptions:
     UsageError
         A word or number that an option does not take.
     """
-    from tropalign.msa.clustalw.options import ClustalwOptions
+    from tropalign.clustalw.options import ClustalwOptions
 
     chosen = {name: getattr(options, name) for name in FIELDS if getattr(options, name) is not None}
     chosen |= {field: getattr(options, name) for name, field in RENAMED.items()}
@@ -105,13 +105,13 @@ def clustalw_options(options: argparse.Namespace) -> ClustalwOptions:
 
 def run_clustalw(options: argparse.Namespace, method: ClustalwOptions, outputs: list[Output]) -> None:
     """Reads, aligns and writes."""
+    from tropalign.clustalw.given_tree import read_clustalw_tree
+    from tropalign.clustalw.pipeline import align_batch, pair_cells
     from tropalign.devices.registry import open_devices
     from tropalign.execution.progress import stage_bar
     from tropalign.execution.run import memory_allowed, write_outputs
     from tropalign.machine.memory import left_for_job
     from tropalign.machine.threads import resolve_threads
-    from tropalign.msa.clustalw.api import align_batch, pair_cells
-    from tropalign.msa.clustalw.given_tree import read_clustalw_tree
     from tropalign.msa.family import read_family
     from tropalign.msa.turned import on_one_strand
     from tropalign.sequences.alphabet import ALPHABETS

@@ -175,8 +175,8 @@ def _shard(
     from tropalign.clusters.linkage import check_memory
     from tropalign.clusters.linkage_task import LinkageTask, encoded
     from tropalign.devices.registry import CpuDevice
-    from tropalign.execution.rest import Rest, StageWriter
-    from tropalign.execution.run import Output, Run
+    from tropalign.execution.manifest import RemainingWork
+    from tropalign.execution.run import Output, Run, StageWriter
     from tropalign.machine.memory import left_for_job
     from tropalign.sequences.batch import held_bytes
     from tropalign.sequences.saved_batch import batch_to_bytes
@@ -194,7 +194,7 @@ def _shard(
         memory_bytes=allowed,
         shard=options.shard,
         unit="sequences",
-        rest=Rest(replaying, [data]),
+        remaining=RemainingWork(replaying, [data]),
     ).compute([CpuDevice(options.threads)], show)
 
 

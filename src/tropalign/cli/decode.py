@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from tropalign.execution.run import Output
     from tropalign.execution.task import Progress
     from tropalign.formats.writer import Writer
+    from tropalign.hmm.decode_task import Contents
+    from tropalign.hmm.decoding import Decoder
+    from tropalign.hmm.model import HMM
     from tropalign.sequences.blocks import SequenceBlock
-    from tropalign.tropical.decode_task import Contents
-    from tropalign.tropical.decoding import Decoder
-    from tropalign.tropical.hmm import HMM
 
 EXAMPLE = """example:
   tropalign decode --model cpg examples/cpgislands.fa
@@ -80,7 +80,7 @@ def add_parser(verbs: Any, formatter: Any) -> None:
 def _add_segment_options(group: Any) -> None:
     group.add_argument(
         "--by",
-        choices=Choices("tropalign.tropical.decoding", "WAYS"),
+        choices=Choices("tropalign.hmm.decoding", "WAYS"),
         default="viterbi",
         help="labels of the most probable path (default), or the most probable label of each position",
     )
@@ -127,7 +127,7 @@ def _add_fit_options(group: Any) -> None:
     group.add_argument(
         "--fix",
         action="append",
-        choices=Choices("tropalign.tropical.fitting", "PARTS"),
+        choices=Choices("tropalign.hmm.fitting", "PARTS"),
         help="leave this part of the model as it is; several times for several (default: none)",
     )
 
@@ -147,11 +147,11 @@ def run(options: argparse.Namespace) -> None:
     """Reads, decodes and writes."""
     from tropalign.devices.registry import CpuDevice
     from tropalign.execution.run import Run, memory_allowed
+    from tropalign.hmm.decode_task import Contents, DecodeTask, Unlabelled
+    from tropalign.hmm.decoding import DecodeOptions, Decoder
+    from tropalign.hmm.model_files import load_model, save_model
     from tropalign.sequences.blocks import BlockReader, Policy
     from tropalign.sequences.files import can_be_read_twice
-    from tropalign.tropical.decode_task import Contents, DecodeTask, Unlabelled
-    from tropalign.tropical.decoding import DecodeOptions, Decoder
-    from tropalign.tropical.model_files import load_model, save_model
 
     _check_usage(options)
     plot = options.plot if options.shard is None else None  # of a shard, merge makes it
@@ -200,7 +200,7 @@ def _parameters(
 ) -> dict[str, str]:
     """All that decides the parts, by name."""
     from tropalign import __version__
-    from tropalign.tropical.decode_task import fingerprint_of
+    from tropalign.hmm.decode_task import fingerprint_of
 
     words = {
         "version": __version__,
@@ -279,8 +279,8 @@ def _outputs(options: argparse.Namespace, model: HMM, decoder: Decoder) -> list[
 def _fitting(blocks: Iterable[SequenceBlock], allowed: int, keeps: bool) -> Iterator[SequenceBlock]:
     """The blocks, as long as memory suffices for each, or for all so far where they are kept."""
     from tropalign.errors import shown
+    from tropalign.hmm.decoding import POSITION_BYTES
     from tropalign.machine.memory import PROCESS_BYTES, require
-    from tropalign.tropical.decoding import POSITION_BYTES
 
     n_letters = 0
     for block in blocks:
@@ -298,9 +298,9 @@ def _trained(options: argparse.Namespace, model: HMM, blocks: list[SequenceBlock
     import numpy as np
 
     from tropalign.errors import InputError
-    from tropalign.tropical.decoding import DecodeOptions, Decoder
-    from tropalign.tropical.fitting import ImpossibleSequenceError
-    from tropalign.tropical.observations import Observations
+    from tropalign.hmm.decoding import DecodeOptions, Decoder
+    from tropalign.hmm.fitting import ImpossibleSequenceError
+    from tropalign.hmm.observations import Observations
 
     decoder = Decoder(model, DecodeOptions())
     codes = [decoder.codes(tuple(block.names), block.letters, block.offsets, block.file) for block in blocks]

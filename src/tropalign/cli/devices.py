@@ -12,7 +12,14 @@ from typing import Any
 from tropalign.errors import InputError
 
 #: The folder of the verbs whose job has kernels, and in it a module self_test.
-JOBS = {"pairs": "pairwise", "place": "phylo", "msa": "msa", "search": "profile", "paths, decode": "tropical"}
+JOBS = {
+    "pairs": "pairwise",
+    "place": "phylo",
+    "msa": "msa",
+    "search": "profile",
+    "paths": "semirings",
+    "decode": "hmm",
+}
 
 
 def add_parser(verbs: Any, formatter: Any) -> None:

@@ -31,10 +31,10 @@ from tropalign.formats.registry import format_names, suffix_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tropalign.clustalw.options import ClustalwOptions
     from tropalign.execution.archive import Shards
     from tropalign.execution.run import Output
     from tropalign.execution.task import Device
-    from tropalign.msa.clustalw.options import ClustalwOptions
     from tropalign.msa.options import MsaOptions
     from tropalign.msa.pipeline import Job
 
@@ -210,9 +210,9 @@ def run(options: argparse.Namespace) -> None:
 
 def _shard(options: argparse.Namespace, job: Job, devices: Sequence[Device], memory_bytes: int, allowed: int) -> None:
     """Computes a share of the posteriors, for `finish`."""
+    from tropalign.execution.manifest import RemainingWork
     from tropalign.execution.progress import progress_bar, status_only
-    from tropalign.execution.rest import Rest, StageWriter
-    from tropalign.execution.run import Output, Run
+    from tropalign.execution.run import Output, Run, StageWriter
     from tropalign.formats.registry import format_for_path
     from tropalign.msa import pipeline
     from tropalign.msa.memory import SCRATCH_SHARE
@@ -237,7 +237,7 @@ def _shard(options: argparse.Namespace, job: Job, devices: Sequence[Device], mem
         memory_bytes=allowed,
         shard=options.shard,
         unit="pairs",
-        rest=Rest(replayed(options.parser, options, format=form), [batch_to_bytes(job.batch), tree]),
+        remaining=RemainingWork(replayed(options.parser, options, format=form), [batch_to_bytes(job.batch), tree]),
     )
     n_cells = pipeline.pair_cells(job) // options.shard[1]
     carry_out(computing, devices, options, status_only if options.quiet else progress_bar, n_cells)

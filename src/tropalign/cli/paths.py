@@ -20,7 +20,7 @@ from tropalign.formats.registry import format_names
 if TYPE_CHECKING:
     from tropalign.formats.paths import PathsContext
     from tropalign.formats.writer import Writer
-    from tropalign.tropical.graphs import DenseGraph, Graph
+    from tropalign.semirings.graphs import DenseGraph, Graph
 
 EXAMPLES = """example:
   tropalign paths edges.tsv -o distances.tsv
@@ -89,9 +89,9 @@ def run(options: argparse.Namespace) -> None:
     from tropalign.execution.run import Output, memory_allowed, write_outputs
     from tropalign.formats.paths import PathsContext, check_names
     from tropalign.machine.memory import left_for_job
+    from tropalign.semirings.graph_files import read_graph
+    from tropalign.semirings.paths import shortest_paths
     from tropalign.sequences.files import file_name
-    from tropalign.tropical.graph_files import read_graph
-    from tropalign.tropical.paths import shortest_paths
 
     name = _check_usage(options)
     lists = [word[1:] for word in [*(options.sources or ()), *(options.targets or ())] if word.startswith("@")]

@@ -177,8 +177,8 @@ def _write_files(
 def _shard(options: argparse.Namespace, memory_bytes: int, allowed: int, show: Show) -> None:
     """Computes a share of the samples, or of the pairs of unaligned sequences, for `finish`."""
     from tropalign.devices.registry import open_devices
-    from tropalign.execution.rest import Rest, StageWriter
-    from tropalign.execution.run import Output, Run
+    from tropalign.execution.manifest import RemainingWork
+    from tropalign.execution.run import Output, Run, StageWriter
     from tropalign.sequences.files import read_lines
     from tropalign.sequences.saved_batch import batch_to_bytes
     from tropalign.trees.distances import unaligned_model
@@ -211,7 +211,7 @@ def _shard(options: argparse.Namespace, memory_bytes: int, allowed: int, show: S
         memory_bytes=allowed,
         shard=options.shard,
         unit="pairs" if options.unaligned else "samples",
-        rest=Rest(replaying, inputs),
+        remaining=RemainingWork(replaying, inputs),
     ).compute(devices, show)
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tropalign.clusters.identity import coverages, identities
 from tropalign.clusters.options import ClusterOptions
 from tropalign.clusters.processing_order import processing_order
-from tropalign.execution.scheduler import scheduler_of
+from tropalign.execution.scheduler import Scheduler
 from tropalign.execution.task import Device
 from tropalign.pairwise.task import PairsTask
 from tropalign.results.alignments import AlignmentTable
@@ -76,7 +76,7 @@ class Comparison:
         self.order = processing_order(batch, self.sizes, options.order)
         self.rank = np.empty(len(batch), np.int64)
         self.rank[self.order] = np.arange(len(batch))
-        self._scheduler, self._memory_bytes = scheduler_of(devices), memory_bytes
+        self._scheduler, self._memory_bytes = Scheduler(devices), memory_bytes
         # Of each pair two sequences may be copied, and their other strand.
         copied = 3 * (float(batch.lengths.mean()) + SEQUENCE_BYTES)
         self._most_pairs = max(LEAST_PAIRS, int(COPIED_SHARE * memory_bytes / copied))

@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from tropalign.clusters.bounds import Reach
 from tropalign.clusters.compare import Comparison
 from tropalign.clusters.linkage import Index, Reals, compared_rows, counts_only_similar
-from tropalign.execution.cut import CostList, cuts, share
+from tropalign.execution.manifest import Shard
+from tropalign.execution.partition import CostList, cuts, share
 from tropalign.execution.parts import packed, unpacked
-from tropalign.execution.shard import Shard
 from tropalign.execution.task import Progress, Tile
 
 #: A tile's cost in cells, some seconds of a core.

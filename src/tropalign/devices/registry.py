@@ -14,8 +14,8 @@ from typing import Any, Protocol, runtime_checkable
 from tropalign.devices.gpu import Gpu, GpuInfo
 from tropalign.devices.names import KINDS
 from tropalign.errors import DeviceError, TropalignWarning, named
+from tropalign.execution.cluster_pool import ClusterDevice
 from tropalign.execution.dask_cluster import Cluster, is_cluster
-from tropalign.execution.remote import RemoteDevice
 from tropalign.execution.task import Device, Progress, Task, Tile
 from tropalign.machine.memory import default_budget, free_bytes
 from tropalign.machine.threads import available_threads, resolve_threads
@@ -164,7 +164,7 @@ def open_devices(
         others = [name for name in names if not is_cluster(name)] or ["auto"]
         opener = partial(_opened_there, others, cost_cells, memory_bytes)
         needs_gpu = not {"auto", "cpu"} & set(others)
-        return [RemoteDevice(Cluster(clusters[0], needs_gpu), opener, n_threads)]
+        return [ClusterDevice(Cluster(clusters[0], needs_gpu), opener, n_threads)]
     devices: list[Device] = []
     for name in dict.fromkeys(names):
         if name == "cpu":

@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from tropalign.errors import InputError, damage
-from tropalign.execution.manifest import Manifest
+from tropalign.execution.manifest import Manifest, RemainingWork
 from tropalign.execution.parts import MANIFEST, Parts, packed, part_name, read_section
-from tropalign.execution.rest import Rest
 
 #: Fixed, so that equal shards are equal files.
 TIME = (1980, 1, 1, 0, 0, 0)
@@ -40,7 +39,7 @@ def write_archive(
     outputs: Sequence[Description],
     parts: Parts,
     indices: Sequence[int],
-    rest: Rest | None = None,
+    remaining: RemainingWork | None = None,
 ) -> None:
     """Puts a shard's parts into an uncompressed zip file.
 
@@ -52,14 +51,14 @@ def write_archive(
         One for each section of the parts.
     indices
         Tiles of the shard.
-    rest
+    remaining
         What is left to do when all shards are there.
     """
     # Equal commands make equal shards, whatever was free when they ran.
     whole = dataclasses.asdict(dataclasses.replace(manifest, memory_bytes=0))
     entries = {**whole, "outputs": [dataclasses.asdict(output) for output in outputs]}
-    if rest is not None:
-        entries["rest"] = rest.words
+    if remaining is not None:
+        entries["rest"] = remaining.words
     with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
         archive.writestr(zipfile.ZipInfo(MANIFEST, TIME), json.dumps(entries))
         for index in indices:
@@ -67,8 +66,8 @@ def write_archive(
             entry.file_size = parts.path(index).stat().st_size
             with open(parts.path(index), "rb") as part, archive.open(entry, "w") as copy:
                 shutil.copyfileobj(part, copy, 1 << 20)
-        if rest is not None and manifest.shard is not None and manifest.shard[0] == 1:
-            archive.writestr(zipfile.ZipInfo(INPUTS, TIME), packed(rest.inputs))
+        if remaining is not None and manifest.shard is not None and manifest.shard[0] == 1:
+            archive.writestr(zipfile.ZipInfo(INPUTS, TIME), packed(remaining.inputs))
 
 
 class Shards:
@@ -84,7 +83,7 @@ class Shards:
     outputs
         What the run writes, in the order of the sections.
     words
-        The command, where merging still has to compute (`Rest`); else None.
+        The command, where merging still has to compute (`RemainingWork`); else None.
     whole : Manifest
         What all shards have in common.
 

@@ -5,19 +5,48 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tropalign.execution.shard import MOST_SHARDS
-
+#: (i, n): the i-th of n, counted from 1: the share of a run that one of several machines has.
+Shard = tuple[int, int]
+#: More shards than that are a slip of the pen.
+MOST_SHARDS = 1_000_000
 #: Number of the layout of parts and shards; what another layout wrote is not read.
 LAYOUT = 4
+
+
+def parse_shard(text: str) -> Shard:
+    """``2/8`` is the second of eight. Raises ValueError on anything else."""
+    match = re.fullmatch(r"([0-9]{1,7})/([0-9]{1,7})", text)
+    if not match or not 1 <= int(match[1]) <= int(match[2]) <= MOST_SHARDS:
+        raise ValueError(f"{text!r} is no shard: write 2/8 for the second of eight")
+    return int(match[1]), int(match[2])
 
 
 def hash_of(parameters: Mapping[str, str]) -> str:
     """SHA-256 of all that decides a run, in hexadecimal, whatever the order of the names."""
     return hashlib.sha256(repr(sorted(parameters.items())).encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class RemainingWork:
+    """What `tropalign merge` has to do where the last stages of a run need all shards, and what it has to know.
+
+    shards --first stage: tiles, as of any run--> parts --merge: the last stages--> the files
+
+    Attributes
+    ----------
+    words
+        The verb and its options, those aside that change no result; files that are read are named, but not read again.
+    inputs
+        What was read, as the verb writes it; the first shard holds it.
+    """
+
+    words: list[str]
+    inputs: Sequence[bytes]
 
 
 @dataclass(frozen=True)
@@ -47,7 +76,7 @@ class Manifest:
     n_tiles: int
     parameters: dict[str, str]
     memory_bytes: int
-    shard: tuple[int, int] | None = None
+    shard: Shard | None = None
     layout: int = LAYOUT
 
     def difference(self, other: Manifest) -> str | None:
@@ -113,5 +142,5 @@ def _is_shard(value: object) -> bool:
     return bool(1 <= value[0] <= value[1] <= MOST_SHARDS)
 
 
-def _shard_text(shard: tuple[int, int] | None) -> str:
+def _shard_text(shard: Shard | None) -> str:
     return f"{shard[0]}/{shard[1]}" if shard else "none"

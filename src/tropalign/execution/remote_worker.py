@@ -5,19 +5,19 @@ Everything here is called by Dask in a worker process; several of its threads ma
 
 from __future__ import annotations
 
+import pickle
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 from tropalign import __version__
 from tropalign.errors import DeviceError, ResourceError, UsageError, has_options, options_named
-from tropalign.execution.jobs import naming
 from tropalign.execution.references import packed, unpacked
-from tropalign.execution.scheduler import Scheduler
-from tropalign.execution.task import Device, Task, Tile
+from tropalign.execution.scheduler import Result, Scheduler
+from tropalign.execution.task import Device, Task, naming
 from tropalign.machine.threads import available_threads
 
 #: What another worker may do better: it had no memory, disk or device, or is ill.
@@ -100,19 +100,6 @@ class Answer:
     is_of_machine: bool = False
 
 
-class _OneTile:
-    """A task with a single one of its tiles."""
-
-    def __init__(self, task: Task, tile: Tile) -> None:
-        self._task, self._tile = task, tile
-
-    def tiles(self) -> Iterator[Tile]:
-        yield self._tile
-
-    def __getattr__(self, name: str) -> Any:  # how it is computed, split and joined
-        return getattr(self._task, name)
-
-
 def compute(work: Work, tiles: bytes, objects: Mapping[str, Any]) -> Answer:
     """Computes some tiles, one after another.
 
@@ -133,7 +120,8 @@ def compute(work: Work, tiles: bytes, objects: Mapping[str, Any]) -> Answer:
         with options_named() if work.has_options else nullcontext():  # errors speak to who sent it
             loaded = work.loaded(objects)
             names = {id(value): name for known in (objects, loaded.objects) for name, value in known.items()}
-            values = [_value(loaded, tile) for tile in unpacked(tiles, objects)]
+            sources = ((loaded.task, tile) for tile in unpacked(tiles, objects))
+            values = [_finished(loaded, result) for result in Scheduler(loaded.devices).run_tiles(sources)]
             data = packed(values, lambda value: names.get(id(value)))
     except Exception as error:
         seconds = time.perf_counter() - began
@@ -141,12 +129,11 @@ def compute(work: Work, tiles: bytes, objects: Mapping[str, Any]) -> Answer:
     return Answer(data, time.perf_counter() - began, worker)
 
 
-def _value(loaded: Loaded, tile: Tile) -> Any:
-    (found,) = Scheduler(loaded.devices).run([_OneTile(loaded.task, tile)])  # splits what memory does not hold at once
+def _finished(loaded: Loaded, result: Result) -> Any:
     if loaded.finish is None:
-        return found.value
-    with naming(tile):
-        return loaded.finish(found.value)
+        return result.value
+    with naming(result.tile):
+        return loaded.finish(result.value)
 
 
 def _is_of_machine(error: BaseException) -> bool:
@@ -155,8 +142,6 @@ def _is_of_machine(error: BaseException) -> bool:
 
 def _portable(error: Exception) -> Exception:
     """The error, or a plain one that says the same where it cannot travel."""
-    import pickle
-
     try:
         pickle.loads(pickle.dumps(error))
     except Exception:

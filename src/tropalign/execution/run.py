@@ -8,7 +8,7 @@ a kill leaves them: the same command goes on
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -18,12 +18,10 @@ from typing import Any, BinaryIO, Protocol
 
 from tropalign.errors import ResourceError, UsageError
 from tropalign.execution.files import made, output_path, write_stream, written
-from tropalign.execution.manifest import Manifest, hash_of
+from tropalign.execution.manifest import Manifest, RemainingWork, Shard, hash_of
 from tropalign.execution.parts import Parts, PartWriting, Sections, Spool, parts_directory, recorded_manifest
 from tropalign.execution.progress import Show, no_progress
-from tropalign.execution.rest import Rest
-from tropalign.execution.scheduler import scheduler_of
-from tropalign.execution.shard import Shard
+from tropalign.execution.scheduler import Scheduler
 from tropalign.execution.task import Device, Task, Tile
 from tropalign.machine.memory import default_budget
 
@@ -59,6 +57,30 @@ class PartWriter(Protocol):
 
     def describe(self) -> dict[str, Any]:
         """What the writer is made again of where shards are merged; JSON-able."""
+
+
+@dataclass(frozen=True)
+class StageWriter:
+    """Stands for a format where a part is no piece of a file, but what a later stage begins with.
+
+    Attributes
+    ----------
+    encode
+        What one tile leaves behind.
+    """
+
+    encode: Callable[[Any], bytes]
+    name: str = "work"
+    is_binary: bool = True
+    needs_all: bool = True
+
+    def assemble(self, parts: Iterable[bytes], out: BinaryIO) -> None:
+        """Never: the verb does it."""
+        raise NotImplementedError("the parts of a stage are no file")
+
+    def describe(self) -> dict[str, Any]:
+        """Nothing: `RemainingWork` says what is to be done."""
+        return {}
 
 
 @dataclass(frozen=True)
@@ -124,7 +146,7 @@ class Run:
         (i, n): this is the i-th of n shards, counted from 1.
     unit
         What progress counts, in the plural.
-    rest
+    remaining
         Of a shard whose merging goes on computing: what that has to know.
     fingerprint
         Hash of inputs and parameters, where the parameters alone do not decide the run.
@@ -137,7 +159,7 @@ class Run:
     memory_bytes: int
     shard: Shard | None = None
     unit: str = "items"
-    rest: Rest | None = None
+    remaining: RemainingWork | None = None
     fingerprint: str | None = None
 
     def compute(self, devices: Sequence[Device], show: Show = no_progress) -> Done:
@@ -159,9 +181,9 @@ class Run:
                 raise UsageError("a shard goes to a file that tropalign merge reads: name it with -o")
             total = None if self.outline is None else _n_items(self.outline)
             with show(self.unit, total) as progress:
-                return _Stream(self, scheduler_of(devices, progress)).write(path)
+                return _Stream(self, Scheduler(devices, progress)).write(path)
         with show(self.unit, _n_items(self.outline)) as progress:
-            return _Resumable(self, self.outline, scheduler_of(devices, progress)).write(path)
+            return _Resumable(self, self.outline, Scheduler(devices, progress)).write(path)
 
     def encoded(self, result: Any) -> list[bytes]:
         """A section for each output."""
@@ -176,7 +198,7 @@ class Run:
 class _Stream:
     """A run whose result goes to a stream, or whose input is one."""
 
-    def __init__(self, run: Run, scheduler: Any) -> None:
+    def __init__(self, run: Run, scheduler: Scheduler) -> None:
         self.run, self.scheduler = run, scheduler
         self._n_items = 0
 
@@ -216,7 +238,7 @@ class _Stream:
 class _Resumable:
     """A run whose parts survive a kill."""
 
-    def __init__(self, run: Run, tiles: Sequence[Tile], scheduler: Any) -> None:
+    def __init__(self, run: Run, tiles: Sequence[Tile], scheduler: Scheduler) -> None:
         self.run, self.tiles, self.scheduler = run, tiles, scheduler
         cut = hashlib.sha256(repr([(tile.index, tile.n_items, tile.cost_cells) for tile in tiles]).encode()).hexdigest()
         mark = run.fingerprint or hash_of(run.parameters)
@@ -236,7 +258,7 @@ class _Resumable:
 
                         described = [Description(output.role, output.writer.describe()) for output in outputs]
                         with made(path, parts.temporary):
-                            write_archive(parts.temporary, self.manifest, described, parts, indices, self.run.rest)
+                            write_archive(parts.temporary, self.manifest, described, parts, indices, self.run.remaining)
                     else:
                         found = [Sections(partial(_read, parts, number), indices) for number in range(len(outputs))]
                         write_outputs(outputs, lambda output: found[outputs.index(output)], parts.temporary)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
-from tropalign.errors import UsageError, shown
+from tropalign.errors import InputError, ResourceError, ScoringError, TropalignError, UsageError, named, shown
+from tropalign.machine.memory import human
 
 #: Receives the number of items begun so far; what it raises ends the computation.
 Progress = Callable[[int], None]
@@ -92,5 +94,25 @@ class Device(Protocol):
     def n_workers(self) -> int:
         """Tiles that it takes at a time."""
 
-    def compute(self, task: Any, tile: Tile, progress: Progress | None = None) -> Any:
+    def compute(self, task: Task, tile: Tile, progress: Progress | None = None) -> Any:
         """The tile's result. Each call of `progress` is a sign of life."""
+
+
+@contextmanager
+def naming(tile: Tile) -> Iterator[None]:
+    """Errors in this block name the tile and say what to do; those of what a user gave name its place themselves."""
+    where = f"tile {tile.index} ({tile.n_items} item{'s' * (tile.n_items != 1)}, about {human(tile.n_bytes)})"
+    try:
+        yield
+    except MemoryError as error:
+        why = f" ({error})" if str(error) else ""
+        smaller = f"allow less with {named('memory_bytes')}, so that tiles are smaller"
+        remedy = smaller if tile.n_items > 1 else "run this one where more memory is free, or leave it out"
+        raise ResourceError(f"{where} ran out of memory{why}: {remedy}", needed_bytes=tile.n_bytes) from None
+    except (InputError, ScoringError, UsageError):
+        raise
+    except TropalignError as error:
+        error.args = (f"{where}: {error}",)
+        raise
+    except Exception as error:
+        raise TropalignError(f"{where} failed with {type(error).__name__}: {error}") from error

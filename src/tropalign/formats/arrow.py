@@ -20,7 +20,8 @@ from tropalign.formats.pairs import PairsContext
 from tropalign.formats.part_arrays import part_arrays
 from tropalign.results import ragged
 from tropalign.results.alignments import AlignmentTable
-from tropalign.results.export import Flat, arrow_batch, flat_columns, no_rows
+from tropalign.results.columns import Flat, arrow_batch
+from tropalign.results.export import flat_columns, no_rows
 from tropalign.results.output_columns import types_of
 
 #: Rows of a batch, a row group of Parquet.

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from tropalign.errors import InputError
-from tropalign.results.hit_tables import DOMAINS, Columns, arrow_batch, domain_columns
+from tropalign.results.columns import arrow_batch
+from tropalign.results.hit_tables import DOMAINS, Columns
 from tropalign.results.hits import Hits
 
 #: Rows of a batch, a row group of Parquet.
@@ -20,7 +21,7 @@ def groups(pieces: Iterator[Hits]) -> Iterator[Columns]:
     waiting: list[Columns] = []
     n_rows = 0
     for hits in pieces:
-        waiting.append(domain_columns(hits))
+        waiting.append(hits.domains.columns())
         n_rows += len(waiting[-1]["bits"])
         if n_rows < GROUP_ROWS:
             continue
@@ -44,12 +45,12 @@ def _joined(pieces: list[Any]) -> Any:
 
 def batch_of(columns: Columns) -> Any:
     """The columns as a nanoarrow array of structs."""
-    return arrow_batch(columns, DOMAINS)
+    return arrow_batch(columns)
 
 
 def no_rows() -> Columns:
     """The table without a row, for the schema."""
-    return {name: [] if dtype is str else np.zeros(0, dtype) for name, dtype in DOMAINS.items()}
+    return {name: [] if dtype is str else np.zeros(0, dtype) for name, (dtype, _) in DOMAINS.items()}
 
 
 def require_pyarrow() -> None:

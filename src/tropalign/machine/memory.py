@@ -8,9 +8,11 @@ import sys
 import time
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from tropalign.errors import ResourceError, named
 from tropalign.machine.cgroup import ROOT, own_groups
+from tropalign.machine.numbers import checked_memory
 
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 #: More than any machine has is a slip of the pen.
@@ -94,6 +96,12 @@ def _statistic(path: Path, name: str) -> int:
 def default_budget() -> int:
     """What a run takes when nothing else is said."""
     return int(_recent_free_bytes(int(time.monotonic())) * DEFAULT_SHARE)
+
+
+def budget_of(memory_bytes: Any) -> int:
+    """Bytes that a call may take: those that are given, checked, or a share of what is free."""
+    allowed = checked_memory(memory_bytes)
+    return default_budget() if allowed is None else allowed
 
 
 @lru_cache(maxsize=1)

@@ -10,17 +10,14 @@ from tropalign.devices.names import DeviceLike, device_names
 from tropalign.devices.registry import open_devices
 from tropalign.errors import UsageError
 from tropalign.execution.task import Device
-from tropalign.machine.memory import default_budget
-from tropalign.machine.numbers import checked_memory, checked_threads
+from tropalign.machine.memory import budget_of
+from tropalign.machine.numbers import checked_threads
 from tropalign.machine.threads import resolve_threads
 from tropalign.msa import pipeline
-from tropalign.msa.clustalw import api as clustalw
-from tropalign.msa.clustalw.given_tree import parse_clustalw_tree, read_clustalw_tree
-from tropalign.msa.clustalw.options import ClustalwOptions
 from tropalign.msa.family import check_kinds, family_of
 from tropalign.msa.files import read_alignment
 from tropalign.msa.guide_tree import GuideTree, parse_guide_tree, read_guide_tree
-from tropalign.msa.options import ORDERS, MsaOptions, options_of
+from tropalign.msa.options import MsaOptions, check_order, check_tree, checked_progress, options_of
 from tropalign.msa.turned import check_strand, on_one_strand, warn_of_turned_rows
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.sequences.alphabet import Alphabet
@@ -118,11 +115,11 @@ def align_multiple(
     b  MKILAWM-T
     c  MKV-AWMKT
     """
-    _check_order(order)
+    check_order(order)
     check_strand(strand)
-    _checked(progress)
-    _check_tree(tree)
-    threads, memory = checked_threads(n_threads), _budget(memory_bytes)
+    checked_progress(progress)
+    check_tree(tree)
+    threads, memory = checked_threads(n_threads), budget_of(memory_bytes)
     batch = on_one_strand(family_of(sequences, alphabet), strand, resolve_threads(threads))
     options = options_of(
         mode,
@@ -138,107 +135,6 @@ def align_multiple(
     job = pipeline.Job(batch, options, _tree(tree, batch), order)
     devices = open_devices(device_names(device), threads, pipeline.score_cells(job), memory)
     return pipeline.align(job, devices, resolve_threads(threads), memory, progress=progress)
-
-
-def align_clustalw(
-    sequences: Any,
-    options: ClustalwOptions | None = None,
-    *,
-    tree: str | os.PathLike[str] | None = None,
-    order: str = "input",
-    strand: str = "plus",
-    alphabet: Alphabet | str | None = None,
-    n_threads: int = 0,
-    memory_bytes: int | None = None,
-    device: DeviceLike = "auto",
-    progress: Callable[[str, float], object] | None = None,
-) -> MultipleAlignment:
-    """Aligns a family as CLUSTAL W does (Thompson, Higgins and Gibson 1994): progressively, along a guide tree.
-
-    Parameters
-    ----------
-    sequences
-        As `align_multiple` takes them.
-    options
-        Costs, matrices and rules; CLUSTAL W's defaults when not given.
-    tree
-        The guide tree, as Newick text or a file's Path; made of the distances of all pairs when not given. An unrooted
-        one with branch lengths, such as CLUSTAL W's ``.dnd``, gets the root that CLUSTAL W gives it. One without
-        branch lengths gives the order only: identities then come from the distances, and all sequences weigh the same.
-    order, strand, alphabet, n_threads, memory_bytes
-        As of `align_multiple`.
-    device
-        What computes distances, as of `align_multiple`; those of ``quicktree`` and ``is_compat`` come from the
-        processor alone.
-    progress
-        As of `align_multiple`; the stages are "distances", "guide tree" and "alignment".
-
-    Returns
-    -------
-    MultipleAlignment
-        With the guide tree and without confidence.
-
-    Raises
-    ------
-    InputError
-        No sequence, or an empty one; nucleotides among proteins; a letter outside the alphabet; a tree of others.
-    UsageError
-        An option of another type or out of range.
-    ResourceError, DeviceError
-        Memory that does not suffice, a sequence of more than 65,535 residues, a device that cannot compute.
-
-    Warns
-    -----
-    TropalignWarning
-        Nucleotide sequences lie on the other strand than the rest, or were turned.
-
-    Examples
-    --------
-    >>> family = {"a": "MKVLAWMKT", "b": "MKILAWMT", "c": "MKVAWMKT"}
-    >>> tropalign.align_clustalw(family, tropalign.ClustalwOptions(gap_open=8))
-    MultipleAlignment: 3 protein sequences, 9 columns
-    a  MKVLAWMKT
-    b  MKILAWM-T
-    c  MKV-AWMKT
-    """
-    _check_order(order)
-    check_strand(strand)
-    _checked(progress)
-    _check_tree(tree)
-    method = ClustalwOptions() if options is None else options
-    if not isinstance(method, ClustalwOptions):
-        raise UsageError(f"an object of type {type(options).__name__} is no ClustalwOptions: make one of its arguments")
-    threads, memory = checked_threads(n_threads), _budget(memory_bytes)
-    batch = on_one_strand(family_of(sequences, alphabet), strand, resolve_threads(threads))
-    if isinstance(tree, str):
-        given: GuideTree | None = parse_clustalw_tree(tree, batch.names, method)
-    else:
-        given = None if tree is None else read_clustalw_tree(tree, batch.names, method)
-    return clustalw.align_batch(
-        batch,
-        method,
-        given,
-        order=order,
-        n_threads=resolve_threads(threads),
-        memory_bytes=memory,
-        devices=open_devices(device_names(device), threads, clustalw.pair_cells(batch, method, given), memory),
-        progress=progress,
-    )
-
-
-def _check_order(order: Any) -> None:
-    if not isinstance(order, str) or order not in ORDERS:
-        raise UsageError(f"order {order!r} is none of {', '.join(ORDERS)}")
-
-
-def _check_tree(tree: Any) -> None:
-    if tree is not None and not isinstance(tree, str | os.PathLike):
-        raise UsageError(f"an object of type {type(tree).__name__} is no tree: give Newick text or a file's Path")
-
-
-def _budget(memory_bytes: int | None) -> int:
-    memory = checked_memory(memory_bytes)
-    return default_budget() if memory is None else memory
 
 
 def _tree(tree: str | os.PathLike[str] | None, batch: SequenceBatch) -> GuideTree | None:
@@ -305,9 +201,9 @@ def add_sequences(
     new = family_of(sequences, old.sequences.alphabet, is_judged=True)
     options, devices, threads = _means(rules, cutoff, n_threads, device, old.sequences, new)
     new = on_one_strand(new, strand, threads, fixed=old.sequences)
-    memory = _budget(memory_bytes)
+    memory = budget_of(memory_bytes)
     return add.add_sequences(
-        old, new, options, devices, threads, _checked(progress), bool(keep_length), memory_bytes=memory
+        old, new, options, devices, threads, checked_progress(progress), bool(keep_length), memory_bytes=memory
     )
 
 
@@ -357,9 +253,9 @@ def merge_alignments(
     one = _alignment(first)
     other = _alignment(second, one.sequences.alphabet)
     options, devices, threads = _means(rules, cutoff, n_threads, device, one.sequences, other.sequences)
-    memory = _budget(memory_bytes)
+    memory = budget_of(memory_bytes)
     warn_of_turned_rows(one, other, threads)
-    return add.merge_alignments(one, other, options, devices, threads, _checked(progress), memory_bytes=memory)
+    return add.merge_alignments(one, other, options, devices, threads, checked_progress(progress), memory_bytes=memory)
 
 
 def _alignment(given: Any, alphabet: Alphabet | None = None) -> MultipleAlignment:
@@ -372,13 +268,6 @@ def _alignment(given: Any, alphabet: Alphabet | None = None) -> MultipleAlignmen
         what = f"an object of type {type(given).__name__} is no MultipleAlignment"
         raise UsageError(f"{what}: make one with read_alignment, align_multiple or MultipleAlignment.from_rows")
     return given
-
-
-def _checked(progress: Any) -> Callable[[str, float], object] | None:
-    if progress is not None and not callable(progress):
-        raise UsageError(f"progress {progress!r} is no function: give one that takes a stage and a share")
-    found: Callable[[str, float], object] | None = progress
-    return found
 
 
 def _means(

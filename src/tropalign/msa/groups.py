@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.execution.scheduler import scheduler_of
+from tropalign.execution.scheduler import Scheduler
 from tropalign.execution.task import Device, Progress
 from tropalign.msa.models import PairModel
 from tropalign.msa.task import Posteriors, PosteriorTask
@@ -194,7 +194,7 @@ class Pool:
     def _of_sequences(self, pairs: NDArray[np.int32], progress: Progress) -> Posteriors:
         """Those of pairs of sequences, in their order."""
         task = PosteriorTask(self.batch, self.model, self.cutoff, pairs=pairs)
-        found = [result.value for result in scheduler_of(self.devices, progress).run([task])]
+        found = [result.value for result in Scheduler(self.devices, progress).run([task])]
         names = ("distance", "row_sizes", "columns", "values")
         return Posteriors(pairs, *(np.concatenate([getattr(one, name) for one in found]) for name in names))
 

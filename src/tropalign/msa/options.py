@@ -6,7 +6,9 @@ It imports no NumPy, so that the command line can list names before anything is 
 from __future__ import annotations
 
 import math
+import os
 import warnings
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
@@ -135,3 +137,23 @@ def options_of(mode: str | None = None, n_sequences: int = 0, **given: Any) -> M
     of_many = MODES_OF_MANY if n_sequences > MANY_SEQUENCES else {}
     chosen = MsaOptions(mode=mode, **MODES[mode] | of_many)
     return replace(chosen, **{name: value for name, value in given.items() if value is not None})
+
+
+def check_order(order: Any) -> None:
+    """Raises UsageError where a word is not one of ORDERS."""
+    if not isinstance(order, str) or order not in ORDERS:
+        raise UsageError(f"order {order!r} is none of {', '.join(ORDERS)}")
+
+
+def check_tree(tree: Any) -> None:
+    """Raises UsageError where a guide tree is neither Newick text nor the path of a file, nor left out."""
+    if tree is not None and not isinstance(tree, str | os.PathLike):
+        raise UsageError(f"an object of type {type(tree).__name__} is no tree: give Newick text or a file's Path")
+
+
+def checked_progress(progress: Any) -> Callable[[str, float], object] | None:
+    """A function that takes a stage and a share of the work, or None. Raises UsageError on what cannot be called."""
+    if progress is not None and not callable(progress):
+        raise UsageError(f"progress {progress!r} is no function: give one that takes a stage and a share")
+    found: Callable[[str, float], object] | None = progress
+    return found

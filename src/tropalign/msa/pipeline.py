@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from tropalign.errors import ResourceError, UsageError, named
 from tropalign.execution.progress import StageProgress
-from tropalign.execution.scheduler import scheduler_of
+from tropalign.execution.scheduler import Scheduler
 from tropalign.execution.task import Device, Tile
 from tropalign.machine.memory import human
 from tropalign.msa.confidence import Confidence
@@ -265,7 +265,7 @@ class _Stages:
                 add(restored(self.task.pairs_of(tile), parts))
             return parts is not None
 
-        scheduler = scheduler_of(self.devices, self.meter.stage("posteriors", len(self.task.pairs)))
+        scheduler = Scheduler(self.devices, self.meter.stage("posteriors", len(self.task.pairs)))
         for result in scheduler.run([self.task], is_there):
             add(result.value)
             self.kept.put(0, result.tile.index, sections(result.value))
@@ -415,7 +415,7 @@ class _Stages:
                 confidence.add(restored(self.task.pairs_of(tile), parts))
             return parts is not None
 
-        for result in scheduler_of(self.devices, watch).run([self.task], is_there):
+        for result in Scheduler(self.devices, watch).run([self.task], is_there):
             confidence.add(result.value)
             del result
         return confidence.means()

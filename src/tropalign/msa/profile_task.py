@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tropalign import _native
 from tropalign.devices.launcher import DeviceCache
-from tropalign.execution.cut import CostList, cuts
+from tropalign.execution.partition import CostList, cuts
 from tropalign.execution.task import Progress, Tile
 from tropalign.msa.gpu_profiles import Merged, ProfilesOnGpu
 

@@ -217,7 +217,7 @@ def align_profile_pairs(
     [6, 5]
     """
     from tropalign.devices.registry import open_devices
-    from tropalign.execution.scheduler import scheduler_of
+    from tropalign.execution.scheduler import Scheduler
     from tropalign.msa.profile_task import ProfilePairTask
 
     names = device_names(device)
@@ -230,7 +230,7 @@ def align_profile_pairs(
         counts = " and ".join(map(str, sorted(widths)))
         raise UsageError(f"profiles of {counts} shares per column: take one alphabet")
     task = ProfilePairTask(profiles)
-    results = scheduler_of(open_devices(names, checked_threads(n_threads), task.n_cells)).run([task])
+    results = Scheduler(open_devices(names, checked_threads(n_threads), task.n_cells)).run([task])
     found = [merged for result in results for merged in result.value]
     return [_with_distance(*pair, *merged) for pair, merged in zip(profiles, found, strict=True)]
 

@@ -12,8 +12,8 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from tropalign.errors import InputError
+from tropalign.execution.manifest import Shard
 from tropalign.execution.parts import packed, unpacked
-from tropalign.execution.shard import Shard
 from tropalign.execution.task import Progress, Tile
 from tropalign.msa.kept import N_SECTIONS, Kept, NothingKept
 from tropalign.msa.models import model_of

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from tropalign.devices.names import DeviceLike, device_names
 from tropalign.devices.registry import open_devices
 from tropalign.errors import InputError, UsageError
-from tropalign.execution.scheduler import scheduler_of
+from tropalign.execution.scheduler import Scheduler
 from tropalign.execution.task import checked_progress
 from tropalign.machine.numbers import checked_memory, checked_threads
 from tropalign.pairwise import single
@@ -186,7 +186,7 @@ def align_all(
     task = PairsTask(*sides, options, pairs, memory_bytes)  # type: ignore[arg-type]
     names = device_names(device)
     devices = open_devices(options.able_devices(names), n_threads, sum(tile.cost_cells for tile in task.tiles()))
-    return (result.value for result in scheduler_of(devices, progress).run([task]))
+    return (result.value for result in Scheduler(devices, progress).run([task]))
 
 
 def batch_of(sequences: Sequences, alphabet: Alphabet | str | None) -> SequenceBatch:

@@ -17,7 +17,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.execution.cut import CostList
+from tropalign.execution.partition import CostList
 from tropalign.properties import cached_property
 
 Index = NDArray[np.int64]

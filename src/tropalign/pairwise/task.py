@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError, named
-from tropalign.execution.cut import cuts, share
-from tropalign.execution.shard import Shard
+from tropalign.execution.manifest import Shard
+from tropalign.execution.partition import cuts, share
 from tropalign.execution.task import Device, Progress, Tile
 from tropalign.machine.environment import whole_number
 from tropalign.machine.memory import default_budget, require

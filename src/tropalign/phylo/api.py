@@ -10,7 +10,7 @@ from tropalign.devices.names import DeviceLike, device_names
 from tropalign.devices.registry import open_devices
 from tropalign.errors import InputError, UsageError, named
 from tropalign.execution.dask_cluster import is_cluster
-from tropalign.execution.scheduler import scheduler_of
+from tropalign.execution.scheduler import Scheduler
 from tropalign.machine.memory import default_budget
 from tropalign.machine.numbers import checked_memory
 from tropalign.machine.threads import resolve_threads
@@ -116,7 +116,7 @@ def place(
     # How much there is to do beyond the first block is not known: a job of one block that takes a processor seconds
     # is worth a driver's start.
     devices = open_devices(names, n_threads, task.cost_cells(len(first.letters)))
-    return (result.value for result in scheduler_of(devices, progress).run([task]))
+    return (result.value for result in Scheduler(devices, progress).run([task]))
 
 
 def scheme_of(scoring: PlacementScoring | str) -> PlacementScoring:

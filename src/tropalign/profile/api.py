@@ -12,8 +12,8 @@ from typing import Any
 from tropalign.devices.names import DeviceLike, device_names
 from tropalign.devices.registry import open_devices
 from tropalign.errors import InputError, TropalignWarning, UsageError, shown
-from tropalign.execution.scheduler import scheduler_of
-from tropalign.execution.shard import Shard
+from tropalign.execution.manifest import Shard
+from tropalign.execution.scheduler import Scheduler
 from tropalign.machine.memory import default_budget
 from tropalign.machine.numbers import checked_memory
 from tropalign.machine.threads import resolve_threads
@@ -181,7 +181,7 @@ def _hits(
         n_threads=resolve_threads(n_threads),
     )
     devices = open_devices(names, n_threads, sum(tile.cost_cells for tile in task.outline() or ()))
-    results = (result.value for result in scheduler_of(devices, progress).run([task]))
+    results = (result.value for result in Scheduler(devices, progress).run([task]))
     by_batch = (in_all_targets(list(pieces)) for _, pieces in groupby(results, key=lambda found: found.first_query))
     return judged(of_all_queries(list(by_batch)), thresholds)
 

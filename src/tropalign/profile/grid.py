@@ -19,8 +19,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.execution.cut import CostList, cuts, share
-from tropalign.execution.shard import Shard
+from tropalign.execution.manifest import Shard
+from tropalign.execution.partition import CostList, cuts, share
 
 Int64 = NDArray[np.int64]
 

@@ -16,8 +16,8 @@ import numpy as np
 
 from tropalign import _native
 from tropalign.errors import UsageError
-from tropalign.execution.cut import CostList, cuts, share
-from tropalign.execution.shard import Shard
+from tropalign.execution.manifest import Shard
+from tropalign.execution.partition import CostList, cuts, share
 from tropalign.execution.task import Progress, Tile
 from tropalign.profile.building import model_of_rows
 from tropalign.profile.found import found_hits

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from tropalign import _native
 from tropalign.devices.launcher import DeviceCache
-from tropalign.execution.ahead import one_ahead
-from tropalign.execution.shard import Shard
+from tropalign.execution.manifest import Shard
+from tropalign.execution.prefetch import prefetched
 from tropalign.execution.task import Progress, Tile
 from tropalign.machine.environment import whole_number
 from tropalign.profile.found import found_hits
@@ -156,7 +156,7 @@ class SearchTask:
         for cuts, queries in zip(by_batch, batches, strict=True):
             blocks: Iterator[Any] = self._searched.parts([self._grid.searched(cut.block) for cut in cuts])
             if self._n_threads > 1 and isinstance(self._searched, TargetSource) and not self._searched.is_kept:
-                blocks = one_ahead(blocks)
+                blocks = prefetched(blocks)
             for cut, searched in zip(cuts, blocks, strict=True):
                 yield self._tile(index, cut, (queries, searched))
                 index += 1
@@ -164,7 +164,7 @@ class SearchTask:
     def _passing_tiles(self) -> Iterator[Tile]:
         (models,) = self._models.parts([(0, len(self._models.lengths))])
         blocks = self._sequences.stream(*self._block_size)
-        for index, block in enumerate(one_ahead(blocks) if self._n_threads > 1 else blocks):
+        for index, block in enumerate(prefetched(blocks) if self._n_threads > 1 else blocks):
             n_comparisons = len(models) * len(block)
             cost_cells = int(self._models.lengths.sum()) * len(block.codes)
             yield Tile(index, cost_cells, n_comparisons * self._hit_bytes, n_comparisons, (models, block))

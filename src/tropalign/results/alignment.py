@@ -97,12 +97,8 @@ class Alignment:
     @cached_property
     def table(self) -> AlignmentTable:
         """Where it stands."""
-        from tropalign.results.alignments import AlignmentTable
-
-        lone = self._lone
-        assert lone is not None  # else __init__ was given one
-        batch, places = lone.batch(), (np.zeros(1, np.int64), np.ones(1, np.int64))
-        return AlignmentTable(batch, batch, lone.depth, *places, **lone.columns())
+        assert self._lone is not None  # else __init__ was given one
+        return self._lone.table()
 
     @cached_property
     def index(self) -> int:

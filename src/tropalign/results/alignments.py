@@ -5,16 +5,18 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
-from typing import Any, overload
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.results import biopython, display, export, pair_matrix, ragged, rows
+from tropalign.results import biopython, display, export, ragged, rows
 from tropalign.results.alignment import Alignment
 from tropalign.results.cigar import cigar_text
-from tropalign.results.kept_columns import DEPTH_COLUMNS, DEPTHS, INDEX_COLUMNS, KEPT_COLUMNS
+from tropalign.results.columns import Axis, Flat, Table, check_column
+from tropalign.results.kept_columns import DEPTHS, INDEX_COLUMNS, KEPT_COLUMNS
 from tropalign.results.output_columns import Significance, default_numbers
 from tropalign.sequences import SequenceBatch
 from tropalign.sequences.translation import Frames
@@ -26,8 +28,19 @@ Int64 = NDArray[np.int64]
 _ABSENT: Any = None
 
 
+@cache
+def _axis_of(depth: str, has_strand: bool = True, has_decimals: bool = False) -> Axis:
+    """The arrays of a table of that depth."""
+    columns: dict[str, type] = dict.fromkeys(INDEX_COLUMNS, np.int64)
+    for column in KEPT_COLUMNS:
+        if DEPTHS.index(column.depth) <= DEPTHS.index(depth) and (column.name != "strand" or has_strand):
+            columns[column.name] = np.float64 if column.name == "score" and has_decimals else column.dtype
+    paths = {"cigar_offsets": Axis("cigar_ops", {"cigar_ops": np.uint32})}
+    return Axis("rows", columns, paths if depth == "alignment" else {})
+
+
 @dataclass(eq=False, repr=False)
-class AlignmentTable:
+class AlignmentTable(Table[Alignment]):
     """Alignments of pairs, a row per pair.
 
     ``table[k]`` is one Alignment; a slice, a mask or indices give the table of those rows. ``len``, iteration, ``==``
@@ -71,6 +84,9 @@ class AlignmentTable:
     ([32, 28, 27], ['2=1X3=', '5=', '1=1X3='])
     """
 
+    _axis: ClassVar[Axis] = _axis_of("alignment")
+    _aside: ClassVar[frozenset[str]] = frozenset({"significance", "query_frames", "target_frames"})
+
     queries: SequenceBatch
     targets: SequenceBatch
     depth: str
@@ -95,36 +111,19 @@ class AlignmentTable:
     def __post_init__(self) -> None:
         if self.depth not in DEPTHS:
             raise ValueError(f"depth {self.depth!r} is none of {', '.join(DEPTHS)}")
-        self._check("score", self._score_type(), None)
-        n = len(self.score)
-        for name in INDEX_COLUMNS:
-            self._check(name, np.int64, n)
-        for column in KEPT_COLUMNS:
-            is_there = DEPTHS.index(column.depth) <= DEPTHS.index(self.depth)
-            if is_there and column.name != "score" and (column.name != "strand" or self.strand is not None):
-                self._check(column.name, column.dtype, n)
+        has_decimals = getattr(self.score, "dtype", None) == np.float64
+        axis = _axis_of(self.depth, self.strand is not None, has_decimals)
+        for name in ("score", *axis.columns, *axis.runs, "cigar_ops") if axis.runs else ("score", *axis.columns):
+            if getattr(self, name) is None:
+                raise ValueError(f"depth {self.depth!r} needs the column {name}")
+        check_column("score", self.score, axis.columns["score"])
+        axis.check(self, len(self.score))
         for index, batch in ((self.query_index, self.queries), (self.target_index, self.targets)):
             # What is left of a batch where shards are merged has names; those of a batch are not asked for.
             if not isinstance(batch, SequenceBatch) and not hasattr(batch, "names"):
                 raise ValueError(f"queries and targets have to be SequenceBatches, not a {type(batch).__name__}")
-            if n and not 0 <= int(index.min()) <= int(index.max()) < len(batch):
+            if len(index) and not 0 <= int(index.min()) <= int(index.max()) < len(batch):
                 raise ValueError(f"an index points outside a batch of {len(batch)} sequences")
-        if self.depth == "alignment":
-            self._check("cigar_ops", np.uint32, None)
-            self._check("cigar_offsets", np.int64, n + 1)
-            ragged.check_offsets(self.cigar_offsets, "cigar_offsets", self.cigar_ops, "cigar_ops")
-
-    def _score_type(self) -> type:
-        return np.float64 if getattr(self.score, "dtype", None) == np.float64 else np.int32
-
-    def _check(self, name: str, dtype: type, length: int | None) -> None:
-        values = getattr(self, name)
-        if values is None:
-            raise ValueError(f"depth {self.depth!r} needs the column {name}")
-        if not isinstance(values, np.ndarray) or values.dtype != dtype or values.ndim != 1:
-            raise ValueError(f"column {name} has to be a one-dimensional array of {np.dtype(dtype)}")
-        if length is not None and len(values) != length:
-            raise ValueError(f"column {name} has {len(values)} items and not {length}")
 
     def __len__(self) -> int:
         return len(self.score)
@@ -214,96 +213,6 @@ class AlignmentTable:
         """
         return Alignment(self, ragged.row_number(k, len(self)))
 
-    @overload
-    def __getitem__(self, key: int) -> Alignment: ...
-    @overload
-    def __getitem__(self, key: slice | Sequence[int] | NDArray[Any]) -> AlignmentTable: ...
-    def __getitem__(self, key: int | slice | Sequence[int] | NDArray[Any]) -> Alignment | AlignmentTable:
-        """One row by its index; by a slice, indices or a mask the table of those rows."""
-        if isinstance(key, int | np.integer):
-            return self.row(int(key))
-        if isinstance(key, slice):
-            begin, end, step = key.indices(len(self))
-            return self.slice(begin, end) if step == 1 else self.take(np.arange(begin, end, step))
-        return self.take(np.asarray(key))
-
-    def __iter__(self) -> Iterator[Alignment]:
-        return (self.row(k) for k in range(len(self)))
-
-    def slice(self, begin: int, end: int) -> AlignmentTable:
-        """Rows [begin, end) as Python's slices count them, without a copy of the columns.
-
-        Parameters
-        ----------
-        begin, end
-            As Python's slices count them.
-
-        Returns
-        -------
-        AlignmentTable
-
-        Examples
-        --------
-        >>> (table,) = tropalign.align_all(["MKVLAW", "MKILAW", "KVLAW"])
-        >>> table.slice(0, 2).score.tolist()
-        [32, 28]
-        """
-        begin, end, _ = slice(begin, end).indices(len(self))
-        end = max(begin, end)
-        columns = {name: values[begin:end] for name, values in self._row_columns().items()}
-        if self.cigar_ops is not None:
-            offsets = self.cigar_offsets[begin : end + 1]
-            columns["cigar_ops"] = self.cigar_ops[offsets[0] : offsets[-1]]
-            columns["cigar_offsets"] = offsets - offsets[0]
-        return self._of_rows(columns)
-
-    def take(self, rows: NDArray[Any]) -> AlignmentTable:
-        """The rows at these indices (whole numbers) or where this mask (bool) is true, in that order.
-
-        Parameters
-        ----------
-        rows
-            Indices (whole numbers) or a mask (bool).
-
-        Returns
-        -------
-        AlignmentTable
-
-        Raises
-        ------
-        IndexError
-            A row that there is not, or a mask of another length.
-
-        Examples
-        --------
-        >>> (table,) = tropalign.align_all(["MKVLAW", "MKILAW", "KVLAW"])
-        >>> table.take(table.score > 27).score.tolist()
-        [32, 28]
-        """
-        rows = ragged.wanted_rows(rows, len(self))
-        columns = {name: values[rows] for name, values in self._row_columns().items()}
-        if self.cigar_ops is not None:
-            columns["cigar_offsets"], places = ragged.chosen(self.cigar_offsets, rows)
-            columns["cigar_ops"] = self.cigar_ops[places]
-        return self._of_rows(columns)
-
-    def _of_rows(self, columns: dict[str, Any]) -> AlignmentTable:
-        """A table of the same run with these columns."""
-        return AlignmentTable(
-            self.queries,
-            self.targets,
-            self.depth,
-            **columns,
-            significance=self.significance,
-            query_frames=self.query_frames,
-            target_frames=self.target_frames,
-        )
-
-    def _row_columns(self) -> dict[str, NDArray[Any]]:
-        """The columns that are there and have an item per row."""
-        names = (*INDEX_COLUMNS, *(column.name for column in KEPT_COLUMNS))
-        return {name: values for name in names if (values := getattr(self, name)) is not None}
-
     def numbers(self) -> dict[str, NDArray[Any]]:
         """The columns of numbers, by the names that they have in output.
 
@@ -350,43 +259,8 @@ class AlignmentTable:
         """
         return export.column_arrays(self, names)
 
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """The Arrow C stream, which polars, pandas, duckdb and pyarrow read without a copy of the numbers."""
-        return export.arrow_stream(self, requested_schema)
-
-    def to_pandas(self) -> Any:
-        """A pandas DataFrame; the numbers are not copied.
-
-        Returns
-        -------
-        pandas.DataFrame
-
-        Examples
-        --------
-        >>> (table,) = tropalign.align_all(["MKVLAW", "MKILAW", "KVLAW"])
-        >>> table.to_pandas()["score"].max()
-        np.int32(32)
-        """
-        import pandas
-
-        return pandas.DataFrame(self.columns(), copy=False)
-
-    def to_polars(self) -> Any:
-        """A polars DataFrame; the numbers are not copied.
-
-        Returns
-        -------
-        polars.DataFrame
-
-        Examples
-        --------
-        >>> (table,) = tropalign.align_all(["MKVLAW", "MKILAW", "KVLAW"])
-        >>> table.to_polars()["score"].max()
-        32
-        """
-        import polars
-
-        return polars.DataFrame(self)
+    def _batches(self) -> Iterator[dict[str, Flat]]:
+        return export.batches(self)
 
     def matrix(self, values: str = "score") -> NDArray[np.float64]:
         """The pairs as a matrix; of a set both triangles.
@@ -416,7 +290,7 @@ class AlignmentTable:
         >>> table.matrix("distance").round(2).tolist()
         [[0.0, 0.17, 0.0], [0.17, 0.0, 0.2], [0.0, 0.2, 0.0]]
         """
-        return pair_matrix.matrix(self, values)
+        return export.matrix(self, values)
 
     def write(self, path: str | os.PathLike[str], format: str | None = None, **options: Any) -> None:
         """Writes the rows in any format of the command line: see `write_alignments`, which also takes several tables.
@@ -461,11 +335,10 @@ class AlignmentTable:
         """
         return biopython.all_to_biopython(self)
 
-    def __eq__(self, other: object) -> bool:
-        """Whether the sequences and every column are the same."""
-        return pair_matrix.are_equal(self, other) if isinstance(other, AlignmentTable) else NotImplemented
-
-    __hash__ = None  # type: ignore[assignment]
+    def _title(self) -> str:
+        one, many = len(self.queries), len(self.targets)
+        of = f"{one:,} sequences" if self.queries is self.targets else f"{one:,} queries and {many:,} targets"
+        return f"AlignmentTable: {len(self):,} rows, pairs of {of}, depth {self.depth}"
 
     def __repr__(self) -> str:
         return display.table_text(self)
@@ -476,23 +349,15 @@ class AlignmentTable:
 
 def arrays_of(table: AlignmentTable) -> dict[str, NDArray[Any]]:
     """All arrays of a table by the names of its attributes: what it is made of again."""
-    arrays = table._row_columns()
-    if table.cigar_ops is not None:
-        arrays |= {"cigar_ops": table.cigar_ops, "cigar_offsets": table.cigar_offsets}
-    return arrays
+    names = (*AlignmentTable._axis.columns, "cigar_ops", "cigar_offsets")
+    return {name: values for name in names if (values := getattr(table, name)) is not None}
 
 
 def empty_table(
     queries: SequenceBatch, targets: SequenceBatch, depth: str, has_strand: bool = False, has_decimals: bool = False
 ) -> AlignmentTable:
     """A table without a row; with decimals its scores are floats."""
-    columns: dict[str, Any] = {name: np.zeros(0, np.int32) for name in DEPTH_COLUMNS[depth]}
-    if depth == "alignment":
-        columns["cigar_ops"], columns["cigar_offsets"] = np.zeros(0, np.uint32), np.zeros(1, np.int64)
-    index = np.zeros(0, np.int64)
-    score: Scores = np.zeros(0, np.float64) if has_decimals else np.zeros(0, np.int32)
-    strand = np.zeros(0, np.int8) if has_strand else None
-    return AlignmentTable(queries, targets, depth, index, index, score, strand, **columns)
+    return AlignmentTable(queries, targets, depth, **_axis_of(depth, has_strand, has_decimals).empty())
 
 
 def concatenate(tables: Sequence[AlignmentTable]) -> AlignmentTable:
@@ -511,12 +376,7 @@ def concatenate(tables: Sequence[AlignmentTable]) -> AlignmentTable:
             raise ValueError("tables of other sequences or another depth cannot be concatenated")
         if (table.strand is None) != (first.strand is None):
             raise ValueError("tables with and without strands cannot be concatenated")
-    pieces = [table._row_columns() for table in tables]
-    columns: dict[str, Any] = {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
-    if first.cigar_ops is not None:
-        columns["cigar_ops"] = np.concatenate([table.cigar_ops for table in tables])
-        columns["cigar_offsets"] = ragged.joined([table.cigar_offsets for table in tables])
-    return first._of_rows(columns)
+    return first._of_rows(first._axis.joined(tables))
 
 
 __all__ = ["Alignment", "AlignmentTable", "arrays_of", "concatenate", "empty_table"]

@@ -4,20 +4,38 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
-from operator import index
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.results.pair_matrix import are_same
+from tropalign.results import ragged
+from tropalign.results.columns import Table
 from tropalign.sequences import SequenceBatch
 
 
+class Cluster(NamedTuple):
+    """One cluster.
+
+    Attributes
+    ----------
+    representative : str
+        The name of the sequence that represents it.
+    members : list of str
+        Names of its sequences, the representative first.
+    """
+
+    representative: str
+    members: list[str]
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Clusters:
+class Clusters(Table[Cluster]):
     """Sequences in clusters; ``len`` is the number of clusters.
+
+    ``clusters[k]`` is one `Cluster`; a slice, a mask or indices give those clusters with their sequences. pandas,
+    polars and everything that takes an Arrow C stream read `columns`, a row per sequence.
 
     Attributes
     ----------
@@ -62,17 +80,6 @@ class Clusters:
     def __len__(self) -> int:
         return len(self.representative_index)
 
-    def __eq__(self, other: object) -> bool:
-        """Whether the sequences, their clusters and their alignments are the same."""
-        if not isinstance(other, Clusters):
-            return NotImplemented
-        columns = (name for name in self.__dataclass_fields__ if name != "sequences")
-        return are_same(self.sequences, other.sequences) and all(
-            np.array_equal(getattr(self, name), getattr(other, name)) for name in columns
-        )
-
-    __hash__ = None  # type: ignore[assignment]
-
     @property
     def representatives(self) -> SequenceBatch:
         """The sequence that represents each cluster, in the order of the clusters."""
@@ -107,10 +114,7 @@ class Clusters:
         >>> tropalign.cluster(["ACGTACGT", "ACGTACGTA"]).member_index(0).tolist()
         [1, 0]
         """
-        number = index(cluster)
-        if not -len(self) <= number < len(self):
-            raise IndexError(f"cluster {number} of {len(self)}")
-        members = np.flatnonzero(self.labels == number % len(self))
+        members = np.flatnonzero(self.labels == ragged.row_number(cluster, len(self), "cluster"))
         return members[np.argsort(self.rank[members])]
 
     def members(self, cluster: int) -> list[str]:
@@ -169,21 +173,92 @@ class Clusters:
             "size": self.sizes[rows],
         }
 
-    def to_pandas(self) -> Any:
-        """The rows of `columns` as a pandas DataFrame.
+    def row(self, k: int) -> Cluster:
+        """Cluster k by itself.
+
+        Parameters
+        ----------
+        k
+            From 0; from the end where it is negative.
 
         Returns
         -------
-        pandas.DataFrame
+        Cluster
+
+        Raises
+        ------
+        IndexError
+            There is no such cluster.
 
         Examples
         --------
-        >>> tropalign.cluster(["ACGTACGT", "ACGTACGTA"]).to_pandas().shape
-        (2, 8)
+        >>> tropalign.cluster({"a": "ACGTACGT", "b": "ACGTACGTA"}).row(0).representative
+        'b'
         """
-        import pandas
+        members = self.members(k)
+        return Cluster(members[0], members)
 
-        return pandas.DataFrame(self.columns())
+    def take(self, rows: NDArray[Any]) -> Clusters:
+        """The clusters at these indices (whole numbers) or where this mask (bool) is true, with their sequences.
+
+        Parameters
+        ----------
+        rows
+            Indices (whole numbers), each once, or a mask (bool).
+
+        Returns
+        -------
+        Clusters
+            In that order; their sequences in the order in which they are here.
+
+        Raises
+        ------
+        IndexError
+            A cluster that there is not or that is named twice, or a mask of another length.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> found = tropalign.cluster({"a": "ACGTACGTACGTT", "b": "ACGTACGTACGT", "c": "GGGCCCTTTAAA"}, 0.9)
+        >>> found.take(np.array([1])).members(0)
+        ['c']
+        """
+        rows = np.arange(len(self))[ragged.wanted_rows(rows, len(self))]
+        if len(np.unique(rows)) < len(rows):
+            raise IndexError("a cluster is named twice: take each once")
+        label = np.full(len(self), -1)
+        label[rows] = np.arange(len(rows))
+        stays = np.flatnonzero(label[self.labels] >= 0)
+        place = np.full(len(self.sequences), -1)
+        place[stays] = np.arange(len(stays))
+        kept = ("rank", "sizes", "identity", "strand", "score")
+        return replace(
+            self,
+            sequences=self.sequences[stays],
+            labels=label[self.labels[stays]],
+            representative_index=place[self.representative_index[rows]],
+            cigars=[self.cigars[k] for k in stays.tolist()],
+            **{name: getattr(self, name)[stays] for name in kept},
+        )
+
+    def slice(self, begin: int, end: int) -> Clusters:
+        """Clusters [begin, end) as Python's slices count them, with their sequences.
+
+        Parameters
+        ----------
+        begin, end
+            As Python's slices count them.
+
+        Returns
+        -------
+        Clusters
+
+        Examples
+        --------
+        >>> len(tropalign.cluster(["ACGTACGT", "ACGTACGTA", "GGGGCCCC"]).slice(0, 1))
+        1
+        """
+        return self.take(np.arange(len(self))[begin:end])
 
     def write(self, path: str | os.PathLike[str], format: str | None = None) -> None:
         """Writes the clusters: see `tropalign.write_clusters`.
@@ -210,6 +285,6 @@ class Clusters:
 
         tropalign.write_clusters(self, path, format)
 
-    def __repr__(self) -> str:
+    def _title(self) -> str:
         n, k = len(self.sequences), len(self)
-        return f"<Clusters: {n} sequence{'s' * (n != 1)} in {k} cluster{'s' * (k != 1)}>"
+        return f"Clusters: {n} sequence{'s' * (n != 1)} in {k} cluster{'s' * (k != 1)}"

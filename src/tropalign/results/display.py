@@ -5,10 +5,9 @@ Names come from files, so they are escaped: a terminal obeys no control characte
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from itertools import groupby
-from typing import TYPE_CHECKING, NamedTuple
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tropalign.errors import shown
 
@@ -32,57 +31,61 @@ PLAIN = dict.fromkeys((*range(32), *range(127, 161)), "?")
 LEFT_ALIGNED = ("query", "target", "cigar")
 
 
-def table_text(table: AlignmentTable) -> str:
-    """What ``repr`` gives: a title, the first rows below the names of the columns, and how many more there are."""
-    cells = _first_rows(table)
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    lines = [f"<{_title(table)}>"]
-    for row in cells:
+def grid_text(title: str, cells: dict[str, list[str]], n_rows: int) -> str:
+    """A title, rows below the names of their columns, and how many of `n_rows` are left out."""
+    lines = [f"<{title}>"]
+    widths = {name: max(map(len, (name, *column))) for name, column in cells.items()}
+    for row in (tuple(cells), *zip(*cells.values(), strict=True)):
         padded = [
             cell.ljust(width) if name in LEFT_ALIGNED else cell.rjust(width)
-            for name, cell, width in zip(cells[0], row, widths, strict=True)
+            for cell, (name, width) in zip(row, widths.items(), strict=True)
         ]
         lines.append("  ".join(padded).rstrip())
-    if len(table) > SHOWN_ROWS:
-        lines.append(f"... and {len(table) - SHOWN_ROWS:,} more")
-    return "\n".join(lines)
+    return "\n".join([*lines, *_more(n_rows)])
+
+
+def grid_html(title: str, cells: dict[str, list[str]], n_rows: int, details: Iterable[tuple[str, str]] = ()) -> str:
+    """What `grid_text` shows as HTML, with details to unfold: titles, which are escaped here, and letters in HTML."""
+    rows = [("th", tuple(cells)), *(("td", row) for row in zip(*cells.values(), strict=True))]
+    lines = ["".join(f"<{tag}>{_escaped(cell)}</{tag}>" for cell in row) for tag, row in rows]
+    grid = f"<table>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
+    more = "".join(f"<p>{line}</p>" for line in _more(n_rows))
+    folded = (f"<details><summary>{_escaped(name)}</summary>{PRE}{text}</pre></details>" for name, text in details)
+    return f"<p>{_escaped(title)}</p>{grid}{more}{''.join(folded)}"
+
+
+def _more(n_rows: int) -> list[str]:
+    return [f"... and {n_rows - SHOWN_ROWS:,} more"] if n_rows > SHOWN_ROWS else []
+
+
+def cells(columns: Mapping[str, Any]) -> dict[str, list[str]]:
+    """The first rows of columns as text: decimals with four places, long CIGARs cut, names escaped for terminals."""
+    first = {name: values[:SHOWN_ROWS] for name, values in columns.items()}
+    return {
+        name: [_cell(name, value) for value in (values if isinstance(values, list) else values.tolist())]
+        for name, values in first.items()
+    }
+
+
+def _cell(name: str, value: Any) -> str:
+    if name == "cigar" and len(value) >= CIGAR_LETTERS:
+        return f"{value[: CIGAR_LETTERS - 4]} ..."
+    if isinstance(value, float) and name != "score":
+        return f"{value:.4f}"
+    return shown(str(value))
+
+
+def table_text(table: AlignmentTable) -> str:
+    """What ``repr`` gives: a title, the first rows below the names of the columns, and how many more there are."""
+    return grid_text(table._title(), cells(table.slice(0, SHOWN_ROWS).columns()), len(table))
 
 
 def table_html(table: AlignmentTable) -> str:
-    """The same as HTML, with the alignments of the rows to unfold."""
-    cells = _first_rows(table)
-    tags = ["th"] + ["td"] * (len(cells) - 1)
-    lines = ["".join(f"<{tag}>{_escaped(cell)}</{tag}>" for cell in row) for tag, row in zip(tags, cells, strict=True)]
-    more = f"<p>... and {len(table) - SHOWN_ROWS:,} more</p>" if len(table) > SHOWN_ROWS else ""
-    grid = f"<table>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
-    details = ""
-    if table.depth == "alignment":
-        details = "".join(
-            f"<details><summary>{_escaped(alignment_title(row))}</summary>{PRE}{coloured(row)}</pre></details>"
-            for row in table.slice(0, SHOWN_ROWS)
-        )
-    return f"<p>{_escaped(_title(table))}</p>{grid}{more}{details}"
-
-
-def _title(table: AlignmentTable) -> str:
-    one, many = len(table.queries), len(table.targets)
-    of = f"{one:,} sequences" if table.queries is table.targets else f"{one:,} queries and {many:,} targets"
-    return f"AlignmentTable: {len(table):,} rows, pairs of {of}, depth {table.depth}"
-
-
-def _first_rows(table: AlignmentTable) -> list[list[str]]:
-    """Names of the columns, then the first rows as text."""
-    columns = table.slice(0, SHOWN_ROWS).columns()
-    cells = []
-    for name, values in columns.items():
-        if name == "cigar":
-            column = [text if len(text) < CIGAR_LETTERS else text[: CIGAR_LETTERS - 4] + " ..." for text in values]
-        elif values.dtype == np.float64 and name != "score":
-            column = [f"{value:.4f}" for value in values.tolist()]
-        else:
-            column = [shown(str(value)) for value in values.tolist()]
-        cells.append(column)
-    return [list(columns), *map(list, zip(*cells, strict=True))]
+    """What ``repr`` gives as HTML, with the alignments of the rows to unfold."""
+    first = table.slice(0, SHOWN_ROWS)
+    rows = first if table.depth == "alignment" else ()
+    details = ((alignment_title(row), coloured(row)) for row in rows)
+    return grid_html(table._title(), cells(first.columns()), len(table), details)
 
 
 def alignment_title(row: Alignment) -> str:

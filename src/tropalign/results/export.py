@@ -1,24 +1,26 @@
-"""An alignment table as other libraries read it: the Arrow C stream, pandas and polars."""
+"""An alignment table as other libraries take it: columns by name, Arrow's, and a matrix."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign.errors import InputError, UsageError, shown
 from tropalign.results import nucleotides, rows
+from tropalign.results.columns import Flat
 from tropalign.results.output_columns import OUTPUT_COLUMNS, chosen_names, own_names, types_of, values_of
 
 if TYPE_CHECKING:
     from tropalign.results.alignments import AlignmentTable
 
-#: A column: numbers, or text one after another and where each row's begins.
-Flat = NDArray[Any] | tuple[NDArray[np.uint8], NDArray[np.int64]]
 #: Rows of a batch of the Arrow stream.
 ARROW_ROWS = 1 << 20
+#: What a matrix holds.
+VALUES = ("score", "identity", "distance")
 
 
 def column_arrays(table: AlignmentTable, names: Iterable[str] | None = None) -> dict[str, NDArray[Any]]:
@@ -56,39 +58,41 @@ def flat_columns(table: AlignmentTable, names: Sequence[str]) -> dict[str, Flat]
     return flat
 
 
+def batches(table: AlignmentTable) -> Iterator[dict[str, Flat]]:
+    """The table's own columns in batches of ARROW_ROWS rows; one without a row where there is none."""
+    names = own_names(table)
+    for begin in range(0, max(len(table), 1), ARROW_ROWS):
+        yield flat_columns(table.slice(begin, begin + ARROW_ROWS), names)
+
+
 def no_rows(names: Iterable[str], has_decimals: bool = False) -> dict[str, Flat]:
-    """The same of a table without a row."""
+    """Columns of a table without a row, as Arrow keeps them."""
     none = (np.zeros(0, np.uint8), np.zeros(1, np.int64))
     types = types_of(names, has_decimals)
     return {name: none if dtype is str else np.zeros(0, dtype) for name, dtype in types.items()}
 
 
-def arrow_stream(table: AlignmentTable, requested_schema: object = None) -> object:
-    """The Arrow C stream of a table, in batches of ARROW_ROWS rows."""
-    from nanoarrow.c_array_stream import CArrayStream
-
-    names = own_names(table)
-    batches = [
-        arrow_batch(flat_columns(table.slice(begin, min(begin + ARROW_ROWS, len(table))), names))
-        for begin in range(0, len(table), ARROW_ROWS)
-    ]
-    schema = (batches[0] if batches else arrow_batch(flat_columns(table, names))).schema
-    stream: object = CArrayStream.from_c_arrays(batches, schema, validate=False).__arrow_c_stream__(requested_schema)
-    return stream
-
-
-def arrow_batch(columns: dict[str, Flat]) -> Any:
-    """One batch of Arrow, without a copy."""
-    import nanoarrow as na
-
-    types = {"i1": na.int8(), "i4": na.int32(), "i8": na.int64(), "f8": na.float64()}
-    fields: dict[str, Any] = {}
-    arrays: list[Any] = []
-    n_rows = 0
-    for name, values in columns.items():
-        is_text = isinstance(values, tuple)
-        n_rows = len(values[1]) - 1 if is_text else len(values)
-        fields[name] = na.large_string() if is_text else types[values.dtype.str[1:]]  # type: ignore[union-attr]
-        buffers = [None, values[1], values[0]] if is_text else [None, values]
-        arrays.append(na.c_array_from_buffers(fields[name], n_rows, buffers))
-    return na.c_array_from_buffers(na.struct(fields), n_rows, [None], children=arrays)
+def matrix(table: AlignmentTable, values: str) -> NDArray[np.float64]:
+    """See `AlignmentTable.matrix`."""
+    if values not in VALUES:
+        raise UsageError(f"values {values!r} is none of {', '.join(VALUES)}")
+    of_rows: Any = table.score if values == "score" else table.identity
+    (queries, rows), (targets, columns) = (nucleotides.given(table, side) for side in ("query", "target"))
+    made = np.full((len(queries), len(targets)), np.nan)
+    made[rows, columns] = of_rows
+    is_set = queries is targets and table.query_frames is None
+    if is_set:
+        made = np.where(np.isnan(made), made.T, made)
+        if values != "score":
+            np.fill_diagonal(made, 1.0)
+    missing = np.isnan(made)
+    if is_set:
+        np.fill_diagonal(missing, False)
+    if missing.any():
+        query, target = (int(k) for k in np.argwhere(missing)[0])
+        names = f"{shown(queries.names[query])} with {shown(targets.names[target])}"
+        raise InputError(
+            f"a matrix needs every pair, and {int(missing.sum())} of its cells have none (the first is {names}): leave "
+            "out what selects pairs, and join all tables"
+        )
+    return 1.0 - made if values == "distance" else made

@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.results import ragged
+from tropalign.results.columns import Axis, check_column
 
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
@@ -42,8 +42,13 @@ LINES = ("model_line", "match_line", "target_line", "posterior_line")
 TEXTS = ("names", "accessions", "descriptions")
 #: Filters, in their order; what passed them is counted per query.
 FILTERS = ("msv", "bias", "viterbi", "forward")
-
-
+_LINES = Axis("letters of a line", dict.fromkeys(LINES, np.uint8))
+#: What hits keep: columns of hits, of their domains, and of the letters of the domains' lines.
+AXIS = Axis(
+    "hits",
+    {**dict.fromkeys(TEXTS, str), **HIT_COLUMNS},
+    {"domain_offsets": Axis("domains", DOMAIN_COLUMNS, {"line_offsets": _LINES})},
+)
 #: Runs of inserts in the model's line of an alignment.
 INSERTS = re.compile(r"(\.+)")
 #: The default of a column that is made then.
@@ -102,6 +107,8 @@ class FoundHits:
         Columns of another length or kind, or offsets that do not cut them.
     """
 
+    _axis: ClassVar[Axis] = AXIS
+
     queries: tuple[Query, ...]
     orientation: str
     n_targets: int
@@ -155,21 +162,8 @@ class FoundHits:
             object.__setattr__(self, "widths", np.zeros((len(self.queries), 3), np.int64))
         if self.domZ is None:
             object.__setattr__(self, "domZ", np.full(len(self.queries), np.nan))
-        n, n_domains = len(self.names), len(self.domain_bits)
-        for name in TEXTS:
-            if len(getattr(self, name)) != n:
-                raise ValueError(f"{len(getattr(self, name))} {name} for {n} hits: give as many")
-        for name, dtype in HIT_COLUMNS.items():
-            self._check(name, dtype, n)
-        for name, dtype in DOMAIN_COLUMNS.items():
-            self._check(name, dtype, n_domains)
-        for name in LINES:
-            self._check(name, np.uint8, len(self.model_line))
-        self._check("domain_offsets", np.int64, n + 1)
-        ragged.check_offsets(self.domain_offsets, "domain_offsets", self.domain_bits, "domains")
-        self._check("line_offsets", np.int64, n_domains + 1)
-        ragged.check_offsets(self.line_offsets, "line_offsets", self.model_line, "letters of a line")
-        self._check("domZ", np.float64, len(self.queries))
+        self._axis.check(self)
+        check_column("domZ", self.domZ, np.float64, len(self.queries))
         for name, n_values in (("n_passed", len(FILTERS)), ("widths", 3)):
             values, shape = getattr(self, name), (len(self.queries), n_values)
             if not isinstance(values, np.ndarray) or values.dtype != np.int64 or values.shape != shape:
@@ -186,11 +180,6 @@ class FoundHits:
         if self.orientation == "scan" and not set(self.target.tolist()) <= set(self.models):
             raise ValueError("models of a scan has to name every target of a hit")
 
-    def _check(self, name: str, dtype: type, length: int) -> None:
-        values = getattr(self, name)
-        if not isinstance(values, np.ndarray) or values.dtype != dtype or values.shape != (length,):
-            raise ValueError(f"column {name} has to be an array of {length} {np.dtype(dtype)}")
-
     def __len__(self) -> int:
         return len(self.names)
 
@@ -205,11 +194,43 @@ class FoundHits:
         return len(self.model_line) > 0 or not len(self.domain_bits)
 
     def model(self, k: int) -> Query:
-        """The model of hit k: its query, or in a scan its target."""
+        """The model of hit k: its query, or in a scan its target.
+
+        Parameters
+        ----------
+        k
+            The row, from 0.
+
+        Returns
+        -------
+        Query
+
+        Examples
+        --------
+        >>> tropalign.search("examples/efp.hmm", "examples/efp.fasta").model(0).name
+        'EFP'
+        """
         return self.queries[self.query[k]] if self.orientation == "search" else self.models[int(self.target[k])]
 
     def domain_lines(self, d: int) -> dict[str, str]:
-        """The alignment lines of domain d, by name."""
+        """The alignment lines of domain d, by name.
+
+        Parameters
+        ----------
+        d
+            The row in the columns of domains.
+
+        Returns
+        -------
+        dict of str to str
+            `model_line`, `match_line`, `target_line` and `posterior_line`, a letter per column.
+
+        Examples
+        --------
+        >>> hits = tropalign.search("examples/efp.hmm", "examples/efp.fasta")
+        >>> hits.domain_lines(0)["model_line"][:25]
+        'MkievndirkGsvielegelyivle'
+        """
         begin, end = int(self.line_offsets[d]), int(self.line_offsets[d + 1])
         return {name: getattr(self, name)[begin:end].tobytes().decode("latin-1") for name in LINES}
 
@@ -221,27 +242,13 @@ def columns_of(found: FoundHits) -> dict[str, Any]:
 
 def chosen(found: FoundHits, rows: NDArray[Any]) -> dict[str, Any]:
     """The fields of these hits in this order; those that are no columns of hits as they were."""
-    columns = columns_of(found)
-    order = rows.tolist()
-    for name in TEXTS:
-        values = columns[name]
-        columns[name] = tuple([values[k] for k in order])
-    for name in HIT_COLUMNS:
-        columns[name] = columns[name][rows]
-    columns["domain_offsets"], domains = ragged.chosen(found.domain_offsets, rows)
-    for name in DOMAIN_COLUMNS:
-        columns[name] = columns[name][domains]
-    columns["line_offsets"], letters = ragged.chosen(found.line_offsets, domains)
-    for name in LINES:
-        columns[name] = columns[name][letters]
-    return columns
+    return columns_of(found) | AXIS.chosen(found, rows)
 
 
 def without_lines(found: FoundHits) -> FoundHits:
-    """The same hits without their alignments, for tables."""
-    columns = columns_of(found)
-    columns["line_offsets"] = np.zeros(len(found.domain_bits) + 1, np.int64)
-    return FoundHits(**columns | dict.fromkeys(LINES, np.zeros(0, np.uint8)))
+    """The hits without their alignments, for tables."""
+    offsets = np.zeros(len(found.domain_bits) + 1, np.int64)
+    return FoundHits(**columns_of(found) | {"line_offsets": offsets, **_LINES.empty()})
 
 
 def in_all_targets(pieces: Sequence[FoundHits]) -> FoundHits:
@@ -252,7 +259,6 @@ def in_all_targets(pieces: Sequence[FoundHits]) -> FoundHits:
     if len(pieces) == 1:
         return first
     joined = _concatenated(pieces)
-    joined["query"] = np.concatenate([piece.query for piece in pieces])
     joined["n_targets"] = sum(piece.n_targets for piece in pieces)
     joined["n_target_residues"] = sum(piece.n_target_residues for piece in pieces)
     joined["n_passed"] = np.sum([piece.n_passed for piece in pieces], axis=0)
@@ -281,29 +287,20 @@ def of_all_queries(pieces: Sequence[FoundHits]) -> FoundHits:
 
 
 def _concatenated(pieces: Sequence[FoundHits]) -> dict[str, Any]:
-    """What has an item per hit or domain, `query` aside, and the models."""
-    joined: dict[str, Any] = {name: tuple(text for piece in pieces for text in getattr(piece, name)) for name in TEXTS}
-    for name in (*HIT_COLUMNS, *DOMAIN_COLUMNS, *LINES):
-        joined[name] = np.concatenate([getattr(piece, name) for piece in pieces])
-    joined["domain_offsets"] = ragged.joined([piece.domain_offsets for piece in pieces])
-    joined["line_offsets"] = ragged.joined([piece.line_offsets for piece in pieces])
-    joined["models"] = {target: model for piece in pieces for target, model in piece.models.items()}
-    return joined
+    """What has an item per hit, domain or letter, and the models."""
+    models = {target: model for piece in pieces for target, model in piece.models.items()}
+    return {**AXIS.joined(pieces), "models": models}
 
 
 def no_hits(queries: tuple[Query, ...], orientation: str, n_targets: int = 0, n_target_residues: int = 0) -> FoundHits:
-    """Of queries that have none."""
-    empty: dict[str, Any] = {name: np.zeros(0, dtype) for name, dtype in (HIT_COLUMNS | DOMAIN_COLUMNS).items()}
-    empty |= dict.fromkeys(LINES, np.zeros(0, np.uint8)) | dict.fromkeys(TEXTS, ())
+    """Hits of queries that have none."""
     return FoundHits(
         queries=queries,
         orientation=orientation,
         n_targets=n_targets,
         n_target_residues=n_target_residues,
         n_passed=np.zeros((len(queries), len(FILTERS)), np.int64),
-        domain_offsets=np.zeros(1, np.int64),
-        line_offsets=np.zeros(1, np.int64),
-        **empty,
+        **AXIS.empty(),
     )
 
 

@@ -9,14 +9,13 @@ import html
 from typing import TYPE_CHECKING
 
 from tropalign.errors import shown
-from tropalign.results.display import PRE
+from tropalign.results import display
+from tropalign.results.display import SHOWN_ROWS
 
 if TYPE_CHECKING:
     from tropalign.results.hit import Domain, Hit
     from tropalign.results.hits import Hits
 
-#: Rows that a table shows of itself.
-SHOWN_ROWS = 10
 #: Columns of an alignment per line.
 TEXT_WIDTH = 60
 
@@ -64,7 +63,8 @@ def domain_text(domain: Domain) -> str:
     return "\n".join(lines)
 
 
-def _title(hits: Hits) -> str:
+def title(hits: Hits) -> str:
+    """One line: hits, queries and targets."""
     n = len(hits.queries)
     return f"Hits: {len(hits):,} of {n:,} {'query' if n == 1 else 'queries'} in {hits.n_targets:,} targets"
 
@@ -84,31 +84,11 @@ def _first_rows(hits: Hits) -> dict[str, list[str]]:
 
 def table_text(hits: Hits) -> str:
     """What ``repr`` gives: a title, the first hits below the names of the columns, and how many more there are."""
-    columns = _first_rows(hits)
-    widths = {name: max(map(len, (name, *cells))) for name, cells in columns.items()}
-    lines = [f"<{_title(hits)}>"]
-    for row in [list(columns), *map(list, zip(*columns.values(), strict=True))]:
-        cells = [
-            cell.ljust(width) if name in ("query", "target") else cell.rjust(width)
-            for cell, (name, width) in zip(row, widths.items(), strict=True)
-        ]
-        lines.append("  ".join(cells).rstrip())
-    if len(hits) > SHOWN_ROWS:
-        lines.append(f"... and {len(hits) - SHOWN_ROWS:,} more")
-    return "\n".join(lines)
+    return display.grid_text(title(hits), _first_rows(hits), len(hits))
 
 
 def table_html(hits: Hits) -> str:
-    """The same as HTML, with the domains of the hits to unfold."""
-    columns = _first_rows(hits)
-    rows = [
-        "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in row)
-        for tag, row in (("th", columns), *(("td", row) for row in zip(*columns.values(), strict=True)))
-    ]
-    grid = f"<table>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"
-    more = f"<p>... and {len(hits) - SHOWN_ROWS:,} more</p>" if len(hits) > SHOWN_ROWS else ""
-    details = [
-        f"<details><summary>{html.escape(hit_title(hit))}</summary>{PRE}{html.escape(hit_text(hit))}</pre></details>"
-        for hit in hits[:SHOWN_ROWS]
-    ]
-    return f"<p>{html.escape(_title(hits))}</p>{grid}{more}{''.join(details) if hits.has_lines else ''}"
+    """What ``repr`` gives as HTML, with the domains of the hits to unfold."""
+    rows = hits[:SHOWN_ROWS] if hits.has_lines else ()
+    details = ((hit_title(hit), html.escape(hit_text(hit))) for hit in rows)
+    return display.grid_html(title(hits), _first_rows(hits), len(hits), details)

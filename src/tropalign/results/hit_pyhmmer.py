@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,10 +24,12 @@ from tropalign.results.found_hits import (
     of_all_queries,
 )
 from tropalign.results.hit import Domain, Hit
-from tropalign.results.hits import Hits, judged
 from tropalign.results.ragged import offsets_of
 from tropalign.results.thresholds import Thresholds
 from tropalign.sequences.texts import decoded
+
+if TYPE_CHECKING:
+    from tropalign.results.hits import Hits
 
 #: A hit: size, window, sort key; scores, logarithms of P-values; expected domains; counts, flags, counts and the best
 #: domain; index and begin of a window; which texts follow the name.
@@ -189,8 +191,8 @@ def _thresholds(own: dict[str, Any]) -> Thresholds:
     )
 
 
-def hits_of(top_hits: Any) -> Hits:
-    """The reported hits of a pyhmmer.plan7.TopHits, or of several, a query each.
+def found_in(top_hits: Any) -> tuple[FoundHits, Thresholds]:
+    """The hits of a pyhmmer.plan7.TopHits, or of several, a query each, and what says which of them are reported.
 
     Raises
     ------
@@ -204,7 +206,7 @@ def hits_of(top_hits: Any) -> Hits:
     if thresholds.bit_cutoffs and several[0].mode == "scan":
         raise ValueError("pyhmmer does not keep the cutoffs of a scan's models: scan by scores or E-values")
     models: _Models = {}
-    return judged(of_all_queries([found_of(one, models) for one in several]), thresholds)
+    return of_all_queries([found_of(one, models) for one in several]), thresholds
 
 
 def top_hits_of(hits: Hits, queries: Iterable[Any]) -> list[Any]:

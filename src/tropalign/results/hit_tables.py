@@ -1,198 +1,163 @@
-"""Hits and domains as tables: columns by name, for files and other libraries."""
+"""The columns that hits and domains show: ``HITS`` and ``DOMAINS``, each with its type and what it is made of."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.results.rows import encoded
+from tropalign.results import ragged
+from tropalign.results.columns import Table
+from tropalign.results.hit import Domain, Hit
 
 if TYPE_CHECKING:
-    from tropalign.results.hit import Domain
     from tropalign.results.hits import Hits
 
 Columns = dict[str, list[str] | NDArray[Any]]
-
-#: The columns of both tables that say which hit it is, and the description at the end.
-_NAMES: dict[str, type] = {
-    "query": str, "query_accession": str, "query_length": np.int32,
-    "target": str, "target_accession": str, "target_length": np.int32,
-}  # fmt: skip
-#: Columns of the table of hits, and what they hold.
-HITS: dict[str, type] = {
-    **_NAMES,
-    "evalue": np.float64, "bits": np.float32, "bias": np.float32, "is_included": np.bool_,
-    "best_evalue": np.float64, "best_bits": np.float32, "best_bias": np.float64,
-    "n_expected": np.float32, "n_regions": np.int32, "n_clustered": np.int32, "n_overlaps": np.int32,
-    "n_envelopes": np.int32, "n_domains": np.int64, "n_reported": np.int64, "n_included": np.int64,
-    "description": str,
-}  # fmt: skip
-#: Columns of the table of domains.
-DOMAINS: dict[str, type] = {
-    **_NAMES,
-    "evalue": np.float64, "bits": np.float32, "bias": np.float32, "is_included": np.bool_,
-    "domain": np.int64, "of": np.int64, "c_evalue": np.float64, "i_evalue": np.float64,
-    "domain_bits": np.float32, "domain_bias": np.float64, "domain_is_included": np.bool_,
-    "model_begin": np.int32, "model_end": np.int32, "sequence_begin": np.int32, "sequence_end": np.int32,
-    "envelope_begin": np.int32, "envelope_end": np.int32, "accuracy": np.float64,
-    "description": str,
-}  # fmt: skip
+Int64 = NDArray[np.int64]
+#: A column: its type, and what makes its values of some hits, or of some domains.
+Shown = tuple[type, Callable[["Hits", Int64], Any]]
 
 
-def _of_hits(hits: Hits, rows: NDArray[np.int64]) -> Columns:
-    """What both tables tell of these hits."""
-    queries = hits.query[rows].tolist()
-    order = rows.tolist()
+def _kept(name: str) -> Callable[[Hits, Int64], Any]:
+    """The hits' own column."""
+    return lambda hits, rows: getattr(hits, name)[rows]
+
+
+def _text(name: str) -> Callable[[Hits, Int64], list[str]]:
+    """The hits' own texts."""
+
+    def of(hits: Hits, rows: Int64) -> list[str]:
+        values = getattr(hits, name)
+        return [values[k] for k in rows.tolist()]
+
+    return of
+
+
+def _of_query(name: str) -> Callable[[Hits, Int64], list[Any]]:
+    """A field of the query of each hit."""
+    return lambda hits, rows: [getattr(hits.queries[q], name) for q in hits.query[rows].tolist()]
+
+
+def _of_best(name: str) -> Callable[[Hits, Int64], Any]:
+    """A domain's column, of the best domain of each hit."""
+    return lambda hits, rows: getattr(hits, name)[hits.domain_offsets[:-1][rows] + hits.best_domain[rows]]
+
+
+def _of_hit(shown: Shown) -> Shown:
+    """A column of hits, of the hit of each domain."""
+    dtype, of = shown
+    return dtype, lambda hits, domains: of(hits, hits.domain_hit[domains])
+
+
+def _number(hits: Hits, domains: Int64) -> Int64:
+    """Domains counted from 1 within their hit, among those that are reported."""
+    before = ragged.offsets_of(hits.n_reported)
+    return np.cumsum(hits.domain_is_reported)[domains] - before[hits.domain_hit[domains]]
+
+
+#: What both tables begin with.
+_FIRST: dict[str, Shown] = {
+    "query": (str, _of_query("name")),
+    "query_accession": (str, _of_query("accession")),
+    "query_length": (np.int32, _of_query("length")),
+    "target": (str, _text("names")),
+    "target_accession": (str, _text("accessions")),
+    "target_length": (np.int32, _kept("length")),
+    "evalue": (np.float64, _kept("evalue")),
+    "bits": (np.float32, _kept("bits")),
+    "bias": (np.float32, _kept("bias")),
+    "is_included": (np.bool_, _kept("is_included")),
+}
+#: What both tables end with.
+_LAST: dict[str, Shown] = {"description": (str, _text("descriptions"))}
+#: The columns of hits.
+HITS: dict[str, Shown] = {
+    **_FIRST,
+    "best_evalue": (np.float64, _of_best("domain_i_evalue")),
+    "best_bits": (np.float32, _of_best("domain_bits")),
+    "best_bias": (np.float64, _of_best("domain_bias")),
+    "n_expected": (np.float32, _kept("n_expected")),
+    "n_regions": (np.int32, _kept("n_regions")),
+    "n_clustered": (np.int32, _kept("n_clustered")),
+    "n_overlaps": (np.int32, _kept("n_overlaps")),
+    "n_envelopes": (np.int32, _kept("n_envelopes")),
+    "n_domains": (np.int64, _kept("n_domains")),
+    "n_reported": (np.int64, _kept("n_reported")),
+    "n_included": (np.int64, _kept("n_included")),
+    **_LAST,
+}
+#: The columns of domains.
+DOMAINS: dict[str, Shown] = {
+    **{name: _of_hit(shown) for name, shown in _FIRST.items()},
+    "domain": (np.int64, _number),
+    "of": _of_hit((np.int64, _kept("n_reported"))),
+    "c_evalue": (np.float64, _kept("domain_c_evalue")),
+    "i_evalue": (np.float64, _kept("domain_i_evalue")),
+    "domain_bits": (np.float32, _kept("domain_bits")),
+    "domain_bias": (np.float64, _kept("domain_bias")),
+    "domain_is_included": (np.bool_, _kept("domain_is_included")),
+    "model_begin": (np.int32, _kept("domain_model_begin")),
+    "model_end": (np.int32, _kept("domain_model_end")),
+    "sequence_begin": (np.int32, _kept("domain_begin")),
+    "sequence_end": (np.int32, _kept("domain_end")),
+    "envelope_begin": (np.int32, _kept("domain_envelope_begin")),
+    "envelope_end": (np.int32, _kept("domain_envelope_end")),
+    "accuracy": (np.float64, _kept("domain_accuracy")),
+    **{name: _of_hit(shown) for name, shown in _LAST.items()},
+}
+
+
+def shown_columns(columns: Mapping[str, Shown], hits: Hits, rows: Int64) -> Columns:
+    """The columns of these hits or domains: texts in lists, numbers in arrays."""
     return {
-        "query": [hits.queries[q].name for q in queries],
-        "query_accession": [hits.queries[q].accession for q in queries],
-        "query_length": np.array([hits.queries[q].length for q in queries], np.int32),
-        "target": [hits.names[k] for k in order],
-        "target_accession": [hits.accessions[k] for k in order],
-        "target_length": hits.length[rows],
-        "evalue": hits.evalue[rows],
-        "bits": hits.bits[rows],
-        "bias": hits.bias[rows],
-        "is_included": hits.is_included[rows],
-        "description": [hits.descriptions[k] for k in order],
+        name: of(hits, rows) if dtype is str else np.asarray(of(hits, rows), dtype)
+        for name, (dtype, of) in columns.items()
     }
 
 
-def hit_columns(hits: Hits) -> Columns:
-    """The table of hits, a row per hit."""
-    best = hits.domain_offsets[:-1] + hits.best_domain
-    found = _of_hits(hits, np.arange(len(hits))) | {
-        "best_evalue": hits.domain_i_evalue[best],
-        "best_bits": hits.domain_bits[best],
-        "best_bias": hits.domain_bias[best],
-        "n_expected": hits.n_expected,
-        "n_regions": hits.n_regions,
-        "n_clustered": hits.n_clustered,
-        "n_overlaps": hits.n_overlaps,
-        "n_envelopes": hits.n_envelopes,
-        "n_domains": hits.n_domains,
-        "n_reported": hits.n_reported,
-        "n_included": hits.n_included,
-    }
-    return {name: found[name] for name in HITS}
-
-
-def domain_columns(hits: Hits) -> Columns:
-    """The table of domains, a row per domain that is reported; ``domain`` counts these from 1 within their hit."""
-    d = np.flatnonzero(hits.domain_is_reported)
-    rows = hits.domain_hit[d]
-    before = np.concatenate([[0], np.cumsum(hits.n_reported)])
-    found = _of_hits(hits, rows) | {
-        "domain": np.arange(len(d)) - before[rows] + 1,
-        "of": hits.n_reported[rows],
-        "c_evalue": hits.domain_c_evalue[d],
-        "i_evalue": hits.domain_i_evalue[d],
-        "domain_bits": hits.domain_bits[d],
-        "domain_bias": hits.domain_bias[d],
-        "domain_is_included": hits.domain_is_included[d],
-        "model_begin": hits.domain_model_begin[d],
-        "model_end": hits.domain_model_end[d],
-        "sequence_begin": hits.domain_begin[d],
-        "sequence_end": hits.domain_end[d],
-        "envelope_begin": hits.domain_envelope_begin[d],
-        "envelope_end": hits.domain_envelope_end[d],
-        "accuracy": hits.domain_accuracy[d],
-    }
-    return {name: found[name] for name in DOMAINS}
-
-
-def arrow_batch(columns: Columns, types: dict[str, type]) -> Any:
-    """The columns as one nanoarrow array of structs."""
-    import nanoarrow as na
-
-    kinds = {
-        str: na.large_string(), np.int32: na.int32(), np.int64: na.int64(),
-        np.float32: na.float32(), np.float64: na.float64(), np.bool_: na.bool_(),
-    }  # fmt: skip
-    fields, arrays, n = {}, [], 0
-    for name, dtype in types.items():
-        values = columns[name]
-        n, fields[name] = len(values), kinds[dtype]
-        buffers: list[Any] = [None]
-        if isinstance(values, list):
-            text, offsets = encoded(values)
-            buffers += [offsets, text]
-        elif dtype is np.bool_:
-            buffers += [np.packbits(values, bitorder="little")]
-        else:
-            buffers += [np.ascontiguousarray(values, dtype)]
-        arrays.append(na.c_array_from_buffers(fields[name], n, buffers))
-    return na.c_array_from_buffers(na.struct(fields), n, [None], children=arrays)
-
-
-class Table:
-    """Columns that other libraries read: pandas, and by the Arrow C stream polars, duckdb, pyarrow."""
-
-    _types: dict[str, type]
-
-    def columns(self) -> Columns:
-        """The columns by name: texts in lists, numbers in arrays.
-
-        Returns
-        -------
-        dict of str to list or array
-        """
-        raise NotImplementedError
-
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """The Arrow C stream of the columns, as one batch."""
-        from nanoarrow.c_array_stream import CArrayStream
-
-        batch = arrow_batch(self.columns(), self._types)
-        stream = CArrayStream.from_c_arrays([batch], batch.schema, validate=False)
-        found: object = stream.__arrow_c_stream__(requested_schema)
-        return found
-
-    def to_pandas(self) -> Any:
-        """A pandas DataFrame.
-
-        Returns
-        -------
-        pandas.DataFrame
-        """
-        import pandas
-
-        return pandas.DataFrame(self.columns())
-
-    def to_polars(self) -> Any:
-        """A polars DataFrame.
-
-        Returns
-        -------
-        polars.DataFrame
-        """
-        import polars
-
-        return polars.DataFrame(self)
-
-
-class DomainTable(Table):
-    """The reported domains of some hits: a table, a row per domain, and `Domain` objects by iteration.
+class DomainTable(Table[Domain]):
+    """The reported domains of some hits: a table, a row per domain, and `Domain` objects by number and iteration.
 
     Parameters
     ----------
     hits : Hits
+    chosen : int64
+        The rows of the domains that are there; all that are reported when not given.
     """
 
-    _types = DOMAINS
+    _chosen: Int64 | None = None
 
-    def __init__(self, hits: Hits) -> None:
-        self._hits = hits
+    def __init__(self, hits: Hits, chosen: Int64 | None = None) -> None:
+        self._hits, self._chosen = hits, chosen
+
+    @property
+    def _rows(self) -> Int64:
+        return np.flatnonzero(self._hits.domain_is_reported) if self._chosen is None else self._chosen
 
     def __len__(self) -> int:
-        return int(self._hits.domain_is_reported.sum())
+        return len(self._rows)
+
+    def row(self, k: int) -> Domain:
+        """Domain k by itself. Raises IndexError where there is none."""
+        return self._domain(int(self._rows[ragged.row_number(k, len(self))]))
+
+    def _domain(self, d: int) -> Domain:
+        k = int(self._hits.domain_hit[d])
+        return Domain(Hit(self._hits, k), d - int(self._hits.domain_offsets[k]))
 
     def __iter__(self) -> Iterator[Domain]:
-        for hit in self._hits:
-            yield from (domain for domain in hit.domains if domain.is_reported)
+        return map(self._domain, self._rows.tolist())
+
+    def take(self, rows: NDArray[Any]) -> DomainTable:
+        """The domains at these indices (whole numbers) or where this mask (bool) is true, in that order."""
+        return DomainTable(self._hits, self._rows[ragged.wanted_rows(rows, len(self))])
+
+    def slice(self, begin: int, end: int) -> DomainTable:
+        """Domains [begin, end) as Python's slices count them."""
+        return DomainTable(self._hits, self._rows[begin:end])
 
     def columns(self) -> Columns:
         """The columns by name.
@@ -201,7 +166,10 @@ class DomainTable(Table):
         -------
         dict of str to list or array
         """
-        return domain_columns(self._hits)
+        return shown_columns(DOMAINS, self._hits, self._rows)
 
-    def __repr__(self) -> str:
-        return f"<domains of {len(self._hits):,} hits: {len(self):,} reported>"
+    def _content(self) -> dict[str, Any]:
+        return {"hits": self._hits, "rows": self._rows}
+
+    def _title(self) -> str:
+        return f"domains of {len(self._hits):,} hits: {len(self):,} reported"

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.properties import cached_property
-from tropalign.results import hit_display, ragged
-from tropalign.results.found_hits import FoundHits, chosen
+from tropalign.results import hit_display, hit_pyhmmer, ragged
+from tropalign.results.columns import Axis, Table
+from tropalign.results.found_hits import AXIS, FoundHits
 from tropalign.results.hit import BITS, Hit
-from tropalign.results.hit_tables import HITS, Columns, DomainTable, Table, hit_columns
+from tropalign.results.hit_tables import HITS, Columns, DomainTable, shown_columns
 from tropalign.results.thresholds import Thresholds, e_values, verdicts
 
 if TYPE_CHECKING:
@@ -21,11 +22,10 @@ if TYPE_CHECKING:
 
 Bools = NDArray[np.bool_]
 Float64 = NDArray[np.float64]
-Rows = slice | Sequence[int] | NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Hits(FoundHits, Table):
+class Hits(FoundHits, Table[Hit]):
     """The hits of a search or a scan that are reported: a row per hit, the queries in order, their best hits first.
 
     ``hits[k]`` is a `Hit` with its domains; a slice, a mask or indices give those hits.
@@ -111,20 +111,18 @@ class Hits(FoundHits, Table):
     'MkievndirkGsvielegelyivle'
     """
 
-    _types = HITS
+    _axis: ClassVar[Axis] = AXIS.with_columns(
+        {"is_included": np.bool_},
+        domain_offsets=AXIS.runs["domain_offsets"].with_columns(
+            {"domain_is_reported": np.bool_, "domain_is_included": np.bool_}
+        ),
+    )
 
     thresholds: Thresholds
     Z: float
     is_included: Bools
     domain_is_reported: Bools
     domain_is_included: Bools
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        n_domains = len(self.domain_bits)
-        self._check("is_included", np.bool_, len(self.names))
-        self._check("domain_is_reported", np.bool_, n_domains)
-        self._check("domain_is_included", np.bool_, n_domains)
 
     @cached_property
     def evalue(self) -> Float64:
@@ -177,54 +175,29 @@ class Hits(FoundHits, Table):
         before = np.concatenate([[0], np.cumsum(marks)])
         return np.diff(before[self.domain_offsets])
 
-    @overload
-    def __getitem__(self, key: int) -> Hit: ...
-    @overload
-    def __getitem__(self, key: Rows) -> Hits: ...
-    def __getitem__(self, key: int | Rows) -> Hit | Hits:
-        """One hit by its index; by a slice, indices or a mask those hits."""
-        if isinstance(key, int | np.integer):
-            return Hit(self, ragged.row_number(int(key), len(self)))
-        if isinstance(key, slice):
-            return self.take(np.arange(*key.indices(len(self))))
-        return self.take(np.asarray(key))
-
-    def __iter__(self) -> Iterator[Hit]:
-        return (Hit(self, k) for k in range(len(self)))
-
-    def take(self, rows: NDArray[Any]) -> Hits:
-        """The hits at these indices (whole numbers) or where this mask (bool) is true, in that order.
+    def row(self, k: int) -> Hit:
+        """Hit k by itself.
 
         Parameters
         ----------
-        rows
-            Indices (whole numbers) or a mask (bool).
+        k
+            The row, from 0; from the end where it is negative.
 
         Returns
         -------
-        Hits
+        Hit
 
         Raises
         ------
         IndexError
-            A hit that there is not, or a mask of another length.
+            There is no such row.
 
         Examples
         --------
-        >>> hits = tropalign.search("examples/efp.hmm", "examples/efp.fasta")
-        >>> len(hits.take(hits.bits > 272))
-        2
+        >>> tropalign.search("examples/efp.hmm", "examples/efp.fasta").row(1).name
+        'sp|Q4UKM7|EFP_RICFE'
         """
-        rows = ragged.wanted_rows(rows, len(self))
-        domains = ragged.chosen(self.domain_offsets, rows)[1]
-        return Hits(
-            **chosen(self, rows),
-            thresholds=self.thresholds,
-            Z=self.Z,
-            is_included=self.is_included[rows],
-            domain_is_reported=self.domain_is_reported[domains],
-            domain_is_included=self.domain_is_included[domains],
-        )
+        return Hit(self, ragged.row_number(k, len(self)))
 
     @property
     def domains(self) -> DomainTable:
@@ -245,7 +218,7 @@ class Hits(FoundHits, Table):
         >>> hits.columns()["target"][0], list(hits.columns())[6:9]
         ('tr|H8KCP7|H8KCP7_RICMS', ['evalue', 'bits', 'bias'])
         """
-        return hit_columns(self)
+        return shown_columns(HITS, self, np.arange(len(self)))
 
     def write(self, path: str | os.PathLike[str], format: str | None = None) -> None:
         """Writes the hits: see `tropalign.write_hits`.
@@ -307,9 +280,7 @@ class Hits(FoundHits, Table):
         >>> len(tropalign.Hits.from_pyhmmer(found))
         37
         """
-        from tropalign.results import hit_pyhmmer
-
-        return hit_pyhmmer.hits_of(top_hits)
+        return judged(*hit_pyhmmer.found_in(top_hits))
 
     def to_pyhmmer(self, queries: Iterable[Any]) -> list[Any]:
         """The hits as ``pyhmmer.plan7.TopHits``, one per query.
@@ -337,9 +308,10 @@ class Hits(FoundHits, Table):
         >>> len(found.included), found[0].best_domain.alignment.hmm_name
         (37, 'EFP')
         """
-        from tropalign.results import hit_pyhmmer
-
         return hit_pyhmmer.top_hits_of(self, queries)
+
+    def _title(self) -> str:
+        return hit_display.title(self)
 
     def __repr__(self) -> str:
         return hit_display.table_text(self)
@@ -349,7 +321,7 @@ class Hits(FoundHits, Table):
 
 
 def judged(found: FoundHits, thresholds: Thresholds) -> Hits:
-    """Those of found hits that are reported, sorted. Raises InputError for a model without the cutoffs asked for."""
+    """Found hits that are reported, sorted. Raises InputError for a model without the cutoffs asked for."""
     own = verdicts(found, thresholds)
     return Hits(
         thresholds=thresholds,

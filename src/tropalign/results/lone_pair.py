@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from tropalign.results.alignments import AlignmentTable
 from tropalign.results.cigar import operations_of
 from tropalign.results.kept_columns import COUNT_COLUMNS, END_COLUMNS, KEPT_COLUMNS
 from tropalign.sequences import Alphabet, SequenceBatch
@@ -56,9 +57,10 @@ class LonePair:
         """The columns of a table of this row, indices aside."""
         return columns_of([self.numbers], None if self.strand is None else [self.strand])
 
-    def batch(self) -> SequenceBatch:
-        """Both sequences."""
-        return SequenceBatch.from_strings(self.texts, self.names, self.alphabet)
+    def table(self) -> AlignmentTable:
+        """A table of this row, whose sequences are both in one batch."""
+        batch = SequenceBatch.from_strings(self.texts, self.names, self.alphabet)
+        return AlignmentTable(batch, batch, self.depth, np.zeros(1, np.int64), np.ones(1, np.int64), **self.columns())
 
 
 def columns_of(rows: Sequence[Numbers], strands: Sequence[int] | None) -> dict[str, Any]:

@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator
-from collections.abc import Sequence as PySequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from operator import index
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.properties import cached_property
+from tropalign.results import ragged
+from tropalign.results.columns import Chosen, Rows
 from tropalign.sequences.alphabet import GAP_LETTERS, Alphabet, judge_alphabet
 from tropalign.sequences.batch import SequenceBatch
 
 if TYPE_CHECKING:
     import os
 
-Rows = slice | PySequence[int] | NDArray[Any]
 #: What stands where a row has no residue.
 GAP = ord("-")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MultipleAlignment:
+class MultipleAlignment(Rows[str]):
     """Sequences below one another: a row per sequence, in which each residue has a column.
 
     ``alignment[k]`` is row k as text, with its gaps; a slice, a mask or indices give those rows, and
@@ -184,10 +183,8 @@ class MultipleAlignment:
         >>> tropalign.MultipleAlignment.from_rows(["a", "b"], ["MKV-LAW", "MKVILA-"]).row(1)
         b'MKVILA-'
         """
-        k = index(k)
-        if not -len(self) <= k < len(self):
-            raise IndexError(f"row {k} of {len(self)}")
-        begin, end = self.sequences.offsets[[k % len(self), k % len(self) + 1]].tolist()
+        k = ragged.row_number(k, len(self))
+        begin, end = self.sequences.offsets[[k, k + 1]].tolist()
         out = np.full(self.n_columns, GAP, np.uint8)
         out[self.columns[begin:end]] = self.sequences.letters[begin:end]
         return out.tobytes()
@@ -200,31 +197,48 @@ class MultipleAlignment:
         """Numbers of rows and columns."""
         return len(self), self.n_columns
 
-    def __iter__(self) -> Iterator[str]:
-        return (self.row(k).decode("latin-1") for k in range(len(self)))
+    def _item(self, k: int) -> str:
+        return self.row(k).decode("latin-1")
 
     @overload
     def __getitem__(self, key: int) -> str: ...
     @overload
-    def __getitem__(self, key: Rows | tuple[Rows, slice]) -> MultipleAlignment: ...
-    def __getitem__(self, key: int | Rows | tuple[Rows, slice]) -> str | MultipleAlignment:
+    def __getitem__(self, key: Chosen | tuple[int | Chosen, slice]) -> MultipleAlignment: ...
+    def __getitem__(self, key: int | Chosen | tuple[int | Chosen, slice]) -> str | MultipleAlignment:
         """A row as text by its index; an alignment of some rows, or of some rows and a range of columns."""
-        if isinstance(key, int | np.integer):
-            return self.row(int(key)).decode("latin-1")
-        if isinstance(key, tuple):
-            if len(key) != 2 or not isinstance(key[1], slice):
-                raise TypeError("an alignment is sliced by rows, or by rows and a range of columns")
-            rows = slice(key[0], None if key[0] == -1 else key[0] + 1) if isinstance(key[0], int) else key[0]
-            return self._take(rows)._of_columns(key[1])
-        return self._take(key)
+        if not isinstance(key, tuple):
+            return super().__getitem__(key)
+        if len(key) != 2 or not isinstance(key[1], slice):
+            raise TypeError("an alignment is sliced by rows, or by rows and a range of columns")
+        rows = slice(key[0], None if key[0] == -1 else key[0] + 1) if isinstance(key[0], int) else key[0]
+        return super().__getitem__(rows)._of_columns(key[1])
 
-    def _take(self, rows: Rows) -> MultipleAlignment:
-        if isinstance(rows, slice) and rows == slice(None):
-            return self
-        chosen = np.arange(len(self))[rows if isinstance(rows, slice) else _indices(rows)]
-        lengths = self.sequences.lengths[chosen]
-        begins = np.concatenate([[0], np.cumsum(lengths)])[:-1]
-        places = np.arange(lengths.sum()) + np.repeat(self.sequences.offsets[chosen] - begins, lengths)
+    def take(self, rows: NDArray[Any]) -> MultipleAlignment:
+        """The rows at these indices (whole numbers) or where this mask (bool) is true, in that order.
+
+        Parameters
+        ----------
+        rows
+            Indices (whole numbers) or a mask (bool).
+
+        Returns
+        -------
+        MultipleAlignment
+            Of all columns; with the tree where all rows are there.
+
+        Raises
+        ------
+        IndexError
+            A row that there is not, or a mask of another length.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> tropalign.MultipleAlignment.from_rows("abc", ["AC", "AG", "AT"]).take(np.array([2, 0]))[0]
+        'AT'
+        """
+        chosen = np.arange(len(self))[ragged.wanted_rows(rows, len(self))]
+        places = ragged.chosen(self.sequences.offsets, chosen)[1]
         own = None if self.residue_confidence is None else self.residue_confidence[places]
         tree = self.tree if sorted(chosen.tolist()) == list(range(len(self))) else None
         return MultipleAlignment(
@@ -249,6 +263,26 @@ class MultipleAlignment:
             None if self.column_confidence is None else self.column_confidence[begin:end],
             self.tree,
         )
+
+    def slice(self, begin: int, end: int) -> MultipleAlignment:
+        """Rows [begin, end) as Python's slices count them; the alignment itself where these are all.
+
+        Parameters
+        ----------
+        begin, end
+            As Python's slices count them.
+
+        Returns
+        -------
+        MultipleAlignment
+
+        Examples
+        --------
+        >>> tropalign.MultipleAlignment.from_rows("abc", ["AC", "AG", "AT"]).slice(1, 3).names
+        ('b', 'c')
+        """
+        rows = np.arange(len(self))[begin:end]
+        return self if len(rows) == len(self) else self.take(rows)
 
     def without_empty_columns(self) -> MultipleAlignment:
         """The alignment less the columns in which no row has a residue, as they are left where rows are taken out.
@@ -285,8 +319,6 @@ class MultipleAlignment:
             and np.array_equal(mine.letters, theirs.letters)
             and np.array_equal(self.columns, other.columns)
         )
-
-    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         from tropalign.results.multiple_display import block_text
@@ -371,8 +403,3 @@ def _letters(rows: list[Any]) -> NDArray[np.uint8]:
     if len({len(row) for row in data}) > 1:
         raise ValueError("the rows of an alignment are equally long")
     return np.frombuffer(b"".join(data), np.uint8).reshape(len(data), len(data[0]) if data else 0)
-
-
-def _indices(key: Any) -> NDArray[Any]:
-    chosen = np.asarray(key)
-    return chosen if chosen.size else chosen.astype(np.intp)

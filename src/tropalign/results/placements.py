@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.properties import cached_property
 from tropalign.results import ragged
+from tropalign.results.columns import Axis, Table
 
 Int64 = NDArray[np.int64]
 #: Columns with an item per read.
@@ -19,9 +20,37 @@ READ_COLUMNS: dict[str, type] = {
 }  # fmt: skip
 
 
+class PlacedRead(NamedTuple):
+    """One read.
+
+    Attributes
+    ----------
+    read : str
+        Its name.
+    branch, score, second_score, ties, strand : int
+        As `Placements` has them.
+    start, end, inserted, unaligned : int
+        As `Placements.spans` has them.
+    """
+
+    read: str
+    branch: int
+    score: int
+    second_score: int
+    ties: int
+    strand: int
+    start: int
+    end: int
+    inserted: int
+    unaligned: int
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Placements:
+class Placements(Table[PlacedRead]):
     """Reads and the branches that they were placed on, a row per read.
+
+    ``placements[k]`` is one `PlacedRead`; a slice, a mask or indices give those reads. pandas, polars and everything
+    that takes an Arrow C stream read their columns.
 
     Attributes
     ----------
@@ -61,6 +90,15 @@ class Placements:
     (2, [1, 1])
     """
 
+    _axis: ClassVar[Axis] = Axis(
+        "reads",
+        {"names": str, **READ_COLUMNS},
+        {
+            "offsets": Axis("letters", {"letters": np.uint8, "column": np.int32}),
+            "tied_offsets": Axis("tied_branches", {"tied_branches": np.int64}),
+        },
+    )
+
     names: tuple[str, ...]
     letters: NDArray[np.uint8]
     offsets: Int64
@@ -74,28 +112,66 @@ class Placements:
     column: NDArray[np.int32]
 
     def __post_init__(self) -> None:
-        n = len(self.names)
-        for name, dtype in READ_COLUMNS.items():
-            self._check(name, dtype, n)
-        self._check("letters", np.uint8, None)
-        self._check("column", np.int32, len(self.letters))
-        self._check("tied_branches", np.int64, None)
-        for name, values in (("offsets", "letters"), ("tied_offsets", "tied_branches")):
-            self._check(name, np.int64, n + 1)
-            ragged.check_offsets(getattr(self, name), name, getattr(self, values), values)
-
-    def _check(self, name: str, dtype: type, length: int | None) -> None:
-        values = getattr(self, name)
-        if not isinstance(values, np.ndarray) or values.dtype != dtype or values.ndim != 1:
-            raise ValueError(f"column {name} has to be a one-dimensional array of {np.dtype(dtype)}")
-        if length is not None and len(values) != length:
-            raise ValueError(f"column {name} has {len(values)} items and not {length}")
+        self._axis.check(self)
 
     def __len__(self) -> int:
         return len(self.names)
 
-    def __repr__(self) -> str:
-        return f"<Placements: {len(self):,} reads, {int((self.branch >= 0).sum()):,} of them placed>"
+    def _title(self) -> str:
+        return f"Placements: {len(self):,} reads, {int((self.branch >= 0).sum()):,} of them placed"
+
+    def row(self, k: int) -> PlacedRead:
+        """Read k by itself.
+
+        Parameters
+        ----------
+        k
+            The read, from 0; from the end where it is negative.
+
+        Returns
+        -------
+        PlacedRead
+
+        Raises
+        ------
+        IndexError
+            There is no such read.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> rows = np.array([list(row) for row in (b"ACGTA", b"ACGAA", b"ACCAA", b"TCCAA")], np.uint8)
+        >>> tree = "((a:0.1,b:0.1):0.1,c:0.1,d:0.1);"
+        >>> package = tropalign.ReferencePackage.build(("a", "b", "c", "d"), rows, tree)
+        >>> (placed,) = tropalign.place(package, [("x", "ACGTA"), ("y", "CCA")])
+        >>> placed.row(1).read, placed.row(1).start
+        ('y', 1)
+        """
+        k = ragged.row_number(k, len(self), "read")
+        values = self.slice(k, k + 1).columns()
+        return PlacedRead(*(np.asarray(values[name]).tolist()[0] for name in PlacedRead._fields))
+
+    def columns(self) -> dict[str, list[str] | NDArray[Any]]:
+        """The columns by name, a row per read: the fields of `PlacedRead`.
+
+        Returns
+        -------
+        dict of str to list or array
+            An item per read.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> rows = np.array([list(row) for row in (b"ACGTA", b"ACGAA", b"ACCAA", b"TCCAA")], np.uint8)
+        >>> tree = "((a:0.1,b:0.1):0.1,c:0.1,d:0.1);"
+        >>> package = tropalign.ReferencePackage.build(("a", "b", "c", "d"), rows, tree)
+        >>> (placed,) = tropalign.place(package, [("x", "ACGTA"), ("y", "CCA")])
+        >>> placed.columns()["end"].tolist()
+        [5, 4]
+        """
+        own = {name: getattr(self, name) for name in READ_COLUMNS}
+        places = dict(zip(("start", "end", "inserted", "unaligned"), self.spans(), strict=True))
+        return {"read": list(self.names), **own, **places}
 
     def read(self, k: int) -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
         """Letters of read k, and their columns.
@@ -167,55 +243,9 @@ class Placements:
         out[2, there], out[3, there] = inside - n_placed[there], n_letters[there] - inside
         return out[0], out[1], out[2], out[3]
 
-    def take(self, rows: NDArray[Any]) -> Placements:
-        """The reads at these indices (whole numbers) or where this mask (bool) is true, in that order.
-
-        Parameters
-        ----------
-        rows
-            Indices (whole numbers) or a mask (bool).
-
-        Returns
-        -------
-        Placements
-
-        Raises
-        ------
-        IndexError
-            A read that there is not, or a mask of another length.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> rows = np.array([list(row) for row in (b"ACGTA", b"ACGAA", b"ACCAA", b"TCCAA")], np.uint8)
-        >>> tree = "((a:0.1,b:0.1):0.1,c:0.1,d:0.1);"
-        >>> package = tropalign.ReferencePackage.build(("a", "b", "c", "d"), rows, tree)
-        >>> (placed,) = tropalign.place(package, [("x", "ACGTA"), ("y", "CCA")])
-        >>> placed.take(np.array([1])).names
-        ('y',)
-        """
-        rows = ragged.wanted_rows(rows, len(self))
-        offsets, letters = ragged.chosen(self.offsets, rows)
-        tied_offsets, tied = ragged.chosen(self.tied_offsets, rows)
-        return Placements(
-            names=tuple(self.names[k] for k in rows.tolist()),
-            letters=self.letters[letters],
-            offsets=offsets,
-            tied_branches=self.tied_branches[tied],
-            tied_offsets=tied_offsets,
-            column=self.column[letters],
-            **{name: getattr(self, name)[rows] for name in READ_COLUMNS},
-        )
-
 
 def concatenate(pieces: Sequence[Placements]) -> Placements:
     """The reads of several, one after another. Raises ValueError when there are none."""
     if not pieces:
         raise ValueError("there are no placements to concatenate")
-    whole = ("letters", "column", "tied_branches", *READ_COLUMNS)
-    return Placements(
-        names=tuple(name for piece in pieces for name in piece.names),
-        offsets=ragged.joined([piece.offsets for piece in pieces]),
-        tied_offsets=ragged.joined([piece.tied_offsets for piece in pieces]),
-        **{name: np.concatenate([getattr(piece, name) for piece in pieces]) for name in whole},
-    )
+    return Placements(**Placements._axis.joined(pieces))

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from tropalign.results import ragged
+from tropalign.results.columns import Axis, Table
+
+#: Columns with an item per segment.
+SEGMENT_COLUMNS: dict[str, type] = {
+    "sequence": np.int64, "start": np.int64, "end": np.int64, "label": np.uint8, "support": np.float64,
+}  # fmt: skip
 
 
 class Segment(NamedTuple):
@@ -30,9 +38,12 @@ class Segment(NamedTuple):
     support: float
 
 
-@dataclass(frozen=True, eq=False)
-class Segments:
-    """Segments of several sequences, in their order. Iterate for a `Segment` each.
+@dataclass(frozen=True, eq=False, repr=False)
+class Segments(Table[Segment]):
+    """Segments of several sequences, in their order.
+
+    ``segments[k]`` is one `Segment`, and iteration gives each; a slice, a mask or indices give those segments. pandas,
+    polars and everything that takes an Arrow C stream read their columns.
 
     Attributes
     ----------
@@ -64,6 +75,8 @@ class Segments:
     [('island', 239, 500)]
     """
 
+    _axis: ClassVar[Axis] = Axis("segments", SEGMENT_COLUMNS)
+
     names: tuple[str, ...]
     lengths: NDArray[np.int64]
     log_likelihoods: NDArray[np.float64]
@@ -79,14 +92,59 @@ class Segments:
         return len(self.start)
 
     def __iter__(self) -> Iterator[Segment]:
-        columns = (self.sequence, self.start, self.end, self.label, self.support)
-        for sequence, start, end, label, support in zip(*(column.tolist() for column in columns), strict=True):
-            yield Segment(self.names[sequence], start, end, self.labels[label], support)
+        return (Segment(*values) for values in zip(*self._values(), strict=True))
 
-    def __repr__(self) -> str:
+    def _values(self) -> tuple[list[str], list[int], list[int], list[str], list[float]]:
+        """The columns as Python's objects, in the order of the fields of `Segment`."""
+        names = [self.names[k] for k in self.sequence.tolist()]
+        labels = [self.labels[k] for k in self.label.tolist()]
+        return names, self.start.tolist(), self.end.tolist(), labels, self.support.tolist()
+
+    def row(self, k: int) -> Segment:
+        """Segment k by itself.
+
+        Parameters
+        ----------
+        k
+            The segment, from 0; from the end where it is negative.
+
+        Returns
+        -------
+        Segment
+
+        Raises
+        ------
+        IndexError
+            There is no such segment.
+
+        Examples
+        --------
+        >>> tropalign.decode("cpg", {"chr": "ATTGCAATCATG" * 20 + "CGCGGCGCCGACG" * 20}).row(0).end
+        500
+        """
+        k = ragged.row_number(k, len(self), "segment")
+        return next(iter(self.slice(k, k + 1)))
+
+    def columns(self) -> dict[str, list[str] | NDArray[Any]]:
+        """The columns by name, a row per segment: the fields of `Segment`.
+
+        Returns
+        -------
+        dict of str to list or array
+            An item per segment.
+
+        Examples
+        --------
+        >>> tropalign.decode("cpg", {"chr": "ATTGCAATCATG" * 20 + "CGCGGCGCCGACG" * 20}).columns()["label"]
+        ['island']
+        """
+        names, _, _, labels, _ = self._values()
+        return {"sequence": names, "start": self.start, "end": self.end, "label": labels, "support": self.support}
+
+    def _title(self) -> str:
         n = int(self.n_unlabelled.sum())
         left_out = f", {n:,} of {int(self.lengths.sum()):,} letters unlabelled" if n else ""
-        return f"<Segments: {len(self):,} of {len(self.names):,} sequences{left_out}>"
+        return f"Segments: {len(self):,} of {len(self.names):,} sequences{left_out}"
 
     def where(self, keeps: NDArray[np.bool_]) -> Segments:
         """Some of the segments.
@@ -106,8 +164,7 @@ class Segments:
         >>> len(found.where(found.support > 0.9))
         1
         """
-        columns = {name: getattr(self, name)[keeps] for name in ("sequence", "start", "end", "label", "support")}
-        return replace(self, **columns)
+        return self.take(np.asarray(keeps))
 
     def pieces(self, most: int) -> Iterator[Segments]:
         """The segments in pieces of some neighbouring ones, and what of the sequences these need.

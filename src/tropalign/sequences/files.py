@@ -12,7 +12,7 @@ from itertools import chain
 from typing import IO, Any
 
 from tropalign.errors import InputError, TropalignError, TropalignWarning, UsageError, shown
-from tropalign.execution.ahead import one_ahead
+from tropalign.execution.prefetch import prefetched
 from tropalign.sequences.texts import decoded
 
 #: A file's name ("-" is standard input), or an open file or stream of bytes or text.
@@ -233,7 +233,7 @@ class _Ahead(io.RawIOBase):
     """The bytes of a stream, decompressed in a thread of its own while the last ones are worked on."""
 
     def __init__(self, stream: Any) -> None:
-        self._pieces = one_ahead(iter(lambda: _piece(stream), b""), waits=True)
+        self._pieces = prefetched(iter(lambda: _piece(stream), b""), waits=True)
         self._rest = memoryview(b"")
 
     def readable(self) -> bool:

@@ -317,7 +317,7 @@ def names_of(dest: str) -> tuple[str, ...]:
         from tropalign.scoring.names import known_names
 
         return known_names()
-    from tropalign.tropical.model_files import model_names
+    from tropalign.hmm.model_files import model_names
 
     return model_names()
 

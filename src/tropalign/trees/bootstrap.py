@@ -14,7 +14,7 @@ from tropalign.devices.names import DeviceLike, device_names
 from tropalign.devices.registry import open_devices
 from tropalign.errors import InputError, UsageError
 from tropalign.execution.dask_cluster import is_cluster
-from tropalign.execution.scheduler import scheduler_of
+from tropalign.execution.scheduler import Scheduler
 from tropalign.execution.task import checked_progress
 from tropalign.machine.memory import default_budget
 from tropalign.machine.numbers import checked_memory, checked_threads, whole_number
@@ -129,7 +129,7 @@ def _counts_elsewhere(
     sample_counts(tree, alignment, range(1), n_threads=1, memory_bytes=memory_bytes, **made)  # what it refuses
     task = SampleTask(tree, alignment, n_samples, (1, 1), memory_bytes=memory_bytes, **made)
     devices = open_devices(names, checked_threads(n_threads), sum(tile.cost_cells for tile in task.tiles()))
-    results = scheduler_of(devices, checked_progress(progress)).run([task])
+    results = Scheduler(devices, checked_progress(progress)).run([task])
     counts: NDArray[np.int32] = np.sum([result.value for result in results], axis=0, dtype=np.int32)
     return counts
 

@@ -14,7 +14,7 @@ from tropalign import _native
 from tropalign.devices.names import DeviceLike, device_names
 from tropalign.devices.registry import open_devices
 from tropalign.errors import InputError, TropalignWarning, UsageError, shown
-from tropalign.execution.scheduler import scheduler_of
+from tropalign.execution.scheduler import Scheduler
 from tropalign.formats.msa import read_alignment
 from tropalign.machine.numbers import checked_memory, checked_threads
 from tropalign.machine.threads import resolve_threads
@@ -162,7 +162,7 @@ def pair_distances(
     names = options.able_devices(device_names(device))
     devices = open_devices(names, checked_threads(n_threads), sum(tile.cost_cells for tile in task.tiles()))
     begin = 0
-    for result in scheduler_of(devices).run([task], finish=_counted):
+    for result in Scheduler(devices).run([task], finish=_counted):
         end = begin + result.tile.n_items
         compared[begin:end], equal[begin:end] = result.value
         begin = end

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.execution.cut import CostList, cuts, share
-from tropalign.execution.shard import Shard
+from tropalign.execution.manifest import Shard
+from tropalign.execution.partition import CostList, cuts, share
 from tropalign.execution.task import Progress, Tile
 from tropalign.pairwise.api import default_scoring
 from tropalign.pairwise.options import PairOptions

@@ -12,7 +12,7 @@ from tropalign.formats.hit_parts import ASSEMBLED_WITH, assembled_by, encode_wit
 from tropalign.formats.hits import HitsContext
 from tropalign.formats.writer import Format
 from tropalign.results import rows
-from tropalign.results.hit_tables import DOMAINS, domain_columns
+from tropalign.results.hit_tables import DOMAINS
 from tropalign.results.hits import Hits
 
 #: How numbers are written; others as they are.
@@ -37,7 +37,7 @@ def write(pieces: Iterator[Hits], out: IO[bytes], header: Header, context: HitsC
     """Comment lines, the names of the columns, a row per domain."""
     out.write(("\n".join([*header.comment_lines(), "\t".join(DOMAINS)]) + "\n").encode())
     for hits in pieces:
-        columns = domain_columns(hits)
+        columns = hits.domains.columns()
         out.write(rows.join([_column(name, values) for name, values in columns.items()], len(columns["bits"])))
 
 

@@ -9,7 +9,7 @@ from tropalign.formats.arrow import ASSEMBLED_WITH, PYARROW_BYTES, batches, enco
 from tropalign.formats.header import Header
 from tropalign.formats.pairs import PairsContext
 from tropalign.formats.writer import Format
-from tropalign.results.export import arrow_batch
+from tropalign.results.columns import arrow_batch
 
 
 def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: PairsContext) -> None:

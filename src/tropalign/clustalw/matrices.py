@@ -1,0 +1,164 @@
+"""The substitution matrices of CLUSTALW: which one a pair of profiles gets, and what it says of gap costs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.clustalw.letters import LETTERS
+from tropalign.clustalw.options import ClustalwOptions
+
+#: Transitions between purines, and between pyrimidines (U is T of RNA).
+TRANSITIONS = (("A", "G"), ("C", "T"), ("C", "U"))
+
+
+@dataclass(frozen=True)
+class SeriesEntry:
+    """A matrix of a series, and the profiles that get it: the first entry that fits does.
+
+    Attributes
+    ----------
+    above
+        Percent identity of the profiles, exclusive.
+    shorter_than
+        Residues of the shorter profile's mean sequence, exclusive.
+    name
+        Of the matrix.
+    scale
+        Factor of the cost of opening a gap.
+    """
+
+    above: float
+    shorter_than: int
+    name: str
+    scale: float
+
+
+_ANY, _ANY_LENGTH = -1e9, 2**31 - 1
+
+
+def _rows(*entries: tuple[float, str, float]) -> tuple[SeriesEntry, ...]:
+    return tuple(SeriesEntry(above, _ANY_LENGTH, name, scale) for above, name, scale in entries)
+
+
+#: Of proteins, by the name of the series.
+SERIES: dict[str, tuple[SeriesEntry, ...]] = {
+    "gonnet": (
+        SeriesEntry(35, _ANY_LENGTH, "GONNET80", 0.75 / 4),
+        SeriesEntry(25, 100, "GONNET250", 0.75 / 2),
+        SeriesEntry(25, _ANY_LENGTH, "GONNET120", 0.75 / 2),
+        SeriesEntry(_ANY, 100, "GONNET350", 0.75 / 2),
+        SeriesEntry(_ANY, _ANY_LENGTH, "GONNET160", 0.75 / 2),
+    ),
+    "blosum": _rows(
+        (80, "BLOSUM80", 0.75),
+        (60, "BLOSUM62", 0.75),
+        (40, "BLOSUM45", 0.75),
+        (30, "BLOSUM45", 0.5),
+        (20, "BLOSUM45", 0.6),
+        (_ANY, "BLOSUM30", 0.6),
+    ),
+    "pam": _rows((80, "PAM20", 0.75), (60, "PAM60", 0.75), (40, "PAM120", 0.75), (_ANY, "PAM350", 0.75)),
+    "id": _rows((_ANY, "IDENTITY", 0.75)),
+}
+#: Of nucleotides, by the name of the matrix.
+NUCLEOTIDE_SERIES: dict[str, tuple[SeriesEntry, ...]] = {
+    "iub": _rows((_ANY, "IUB", 1.0)),
+    "clustalw": _rows((_ANY, "DNA_IDENTITY", 0.66)),
+}
+#: Where negative scores are kept, a single matrix serves all profiles.
+NEGATIVE_SERIES = {"gonnet": "GONNET250", "blosum": "BLOSUM40", "pam": "PAM120", "id": "IDENTITY"}
+
+
+def series_of(options: ClustalwOptions, is_nucleotide: bool) -> tuple[SeriesEntry, ...]:
+    """The matrices that profiles get, of which the first that fits is taken.
+
+    Examples
+    --------
+    >>> [entry.name for entry in series_of(ClustalwOptions(series="pam"), is_nucleotide=False)]
+    ['PAM20', 'PAM60', 'PAM120', 'PAM350']
+    """
+    if is_nucleotide:
+        return NUCLEOTIDE_SERIES[options.nucleotide_matrix]
+    if options.negative_matrix:
+        scale = 0.75 / 2 if options.series == "gonnet" else 0.75
+        return _rows((_ANY, NEGATIVE_SERIES[options.series], scale))
+    return SERIES[options.series]
+
+
+@dataclass(frozen=True)
+class ProfileMatrix:
+    """A matrix as profiles are compared by it.
+
+    Attributes
+    ----------
+    scores : int32, shape (25, 25)
+        By codes of `LETTERS`, in hundredths; 0 at letters that the matrix lacks, and, unless negative scores are asked
+        for, raised so that none is negative.
+    mismatch
+        Minus the mean score of two different letters before scores are raised, truncated.
+    """
+
+    scores: NDArray[np.int32]
+    mismatch: int
+
+
+@cache
+def _tables() -> dict[str, tuple[str, NDArray[np.int32]]]:
+    """Letters and square of each matrix in matrices.txt."""
+    found: dict[str, tuple[str, NDArray[np.int32]]] = {}
+    lines = files("tropalign.clustalw").joinpath("matrices.txt").read_text("ascii").splitlines()
+    rows = iter([line.split() for line in lines if not line.startswith("#")])
+    for name, letters in rows:
+        square = np.zeros((len(letters), len(letters)), np.int32)
+        for i in range(len(letters)):
+            square[i, : i + 1] = square[: i + 1, i] = [int(value) for value in next(rows)]
+        found[name] = letters, square
+    return found
+
+
+def matrix_table(name: str) -> NDArray[np.int32]:
+    """A matrix of matrices.txt by codes of `LETTERS`, int32, shape (25, 25); 0 at letters that it lacks.
+
+    Examples
+    --------
+    >>> table = matrix_table("GONNET250")
+    >>> int(table[LETTERS.index("W"), LETTERS.index("W")])
+    142
+    """
+    letters, square = _tables()[name]
+    codes = [LETTERS.index(letter) for letter in letters]
+    table = np.zeros((len(LETTERS), len(LETTERS)), np.int32)
+    table[np.ix_(codes, codes)] = square
+    return table
+
+
+def mismatch_of(table: NDArray[np.int32], n_letters: int) -> int:
+    """Minus the mean of what is off the diagonal, truncated; the number of letters is counted as one fewer."""
+    n = n_letters - 1
+    total = int(np.tril(table, -1).sum())
+    return -int(np.float32(total) / (np.float32(n * n - n) / np.float32(2)))
+
+
+def profile_matrix(name: str, options: ClustalwOptions) -> ProfileMatrix:
+    """The matrix of this name as profiles are compared by it.
+
+    What is subtracted is the lowest score among letters other than A, or that of A with itself: so does CLUSTALW.
+    """
+    letters, _ = _tables()[name]
+    table = matrix_table(name) * (10 if name.startswith("GONNET") else 100)
+    mismatch = mismatch_of(table, len(letters))
+    lowest = min(int(table[0, 0]), int(table[1:, 1:].min()))
+    if lowest < 0 and not options.negative_matrix:
+        codes = [LETTERS.index(letter) for letter in letters]
+        table[np.ix_(codes, codes)] -= lowest
+    if name in ("IUB", "DNA_IDENTITY"):
+        transition = int(np.float32(options.transition_weight) * np.float32(table[0, 0]))
+        for one, other in TRANSITIONS:
+            i, j = LETTERS.index(one), LETTERS.index(other)
+            table[i, j] = table[j, i] = transition
+    return ProfileMatrix(table, mismatch)

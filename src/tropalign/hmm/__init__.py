@@ -1,0 +1,1 @@
+"""Hidden Markov models: decoding, training, and files of models."""

@@ -1,0 +1,235 @@
+"""Sequences to be decoded as a task of tiles: neighbouring sequences of one file, read when their turn comes."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.errors import InputError, TropalignWarning
+from tropalign.execution.manifest import Shard
+from tropalign.execution.partition import CostList, cuts, share
+from tropalign.execution.task import Progress, Tile
+from tropalign.formats.track_picture import Track
+from tropalign.hmm.decoding import POSITION_BYTES, Decoder
+from tropalign.hmm.model import HMM
+from tropalign.hmm.pieces import LEAST_RUN
+from tropalign.hmm.tracks import tracks_of
+from tropalign.machine.environment import whole_number
+from tropalign.results.segments import Segments
+from tropalign.sequences.blocks import SequenceBlock, survey_of
+
+#: Letters of a tile, about, and its sequences at the most: a kill loses a tile, a second of work.
+TILE_LETTERS, TILE_SEQUENCES = 1 << 22, 4096
+#: Sequences that a picture shows at most.
+MOST_TRACKS = 20
+FEWER = "the sequences are fewer than they were when the run began: run it again"
+
+
+class Decoded(NamedTuple):
+    """What is found of a tile's sequences: their segments, and the tracks of those that the picture shows."""
+
+    segments: Segments
+    tracks: tuple[Track, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Contents:
+    """What a pass over the sequences finds before any is decoded.
+
+    Attributes
+    ----------
+    lengths : int64, shape (n_sequences,)
+        Letters of each.
+    files : tuple of int
+        Where each file's sequences begin among all, but for the first one's.
+    sha256
+        Hash of names and letters, in hexadecimal.
+    """
+
+    lengths: NDArray[np.int64]
+    files: tuple[int, ...]
+    sha256: str
+
+    @classmethod
+    def of(cls, blocks: Iterable[SequenceBlock]) -> Contents:
+        """From all blocks."""
+        files, last, n = list[int](), ("", 0), 0
+
+        def watched() -> Iterator[SequenceBlock]:
+            nonlocal last, n
+            for block in blocks:
+                if n and (block.file != last[0] or int(block.numbers[0]) <= last[1]):
+                    files.append(n)
+                last, n = (block.file, int(block.numbers[-1])), n + len(block)
+                yield block
+
+        found = survey_of(watched())
+        return cls(found.lengths, tuple(files), found.sha256)
+
+
+@dataclass
+class Unlabelled:
+    """Counts letters that get no label, while the blocks that hold them go by."""
+
+    decoder: Decoder
+    n: int = 0
+    n_letters: int = 0
+
+    def watched(self, blocks: Iterable[SequenceBlock]) -> Iterator[SequenceBlock]:
+        """The same blocks."""
+        for block in blocks:
+            self.n += int(np.diff(self.decoder.long_runs(block.letters, block.offsets)).sum())
+            self.n_letters += len(block.letters)
+            yield block
+
+    def warn(self) -> None:
+        """Says how many there were, if any."""
+        if self.n:
+            text = (
+                f"{self.n:,} of {self.n_letters:,} letters get no label: they are in runs of {LEAST_RUN} missing "
+                "letters or more, at which sequences are cut"
+            )
+            warnings.warn(text, TropalignWarning, stacklevel=2)
+
+
+class DecodeTask:
+    """Sequences by one model.
+
+    Parameters
+    ----------
+    decoder
+        What cuts them.
+    blocks
+        Opens the sequences, which are read once per call of `tiles`.
+    contents
+        What they are, where that is known beforehand: what shards and a run that is taken up again need.
+    shard
+        (i, n): the i-th of n equal shares only, counted from 1; needs `contents`.
+    draws
+        Whether the first sequences of all are wanted as tracks.
+    """
+
+    def __init__(
+        self,
+        decoder: Decoder,
+        blocks: Callable[[], Iterable[SequenceBlock]],
+        contents: Contents | None = None,
+        shard: Shard | None = None,
+        draws: bool = False,
+    ) -> None:
+        self._decoder, self._blocks, self._draws = decoder, blocks, draws
+        self._tiles = None if contents is None else _cut(contents, shard)
+        self._records = _Records(())
+        self._n_waiting = 0  # tiles of a stream that are yielded and not computed
+
+    def outline(self) -> list[Tile] | None:
+        """The tiles; None where the sequences are not known beforehand."""
+        return self._tiles
+
+    def tiles(self) -> Iterator[Tile | None]:
+        """Runs of neighbouring sequences; of a stream each block, the next one when the one before is done."""
+        if self._tiles is not None:
+            self._records = _Records(self._blocks())
+            yield from self._tiles
+            return
+        before = 0
+        for index, block in enumerate(self._blocks()):
+            while self._n_waiting:
+                yield None
+            self._n_waiting += 1
+            yield _tile(index, int(block.offsets[-1]), (before, before + len(block)), block)
+            before += len(block)
+
+    def on_cpu(self, tile: Tile, n_threads: int, progress: Progress | None = None) -> Decoded:
+        """The segments of the tile's sequences, which are taken in the order of the tiles."""
+        (begin, end), block = tile.payload
+        if block is None:
+            block = self._records.take(begin, end)
+        found = self._decoder.decode(tuple(block.names), block.letters, block.offsets, file=block.file)
+        most = max(0, MOST_TRACKS - begin) if self._draws else 0
+        tracks = tuple(tracks_of(self._decoder, block, found, most))
+        self._n_waiting = 0
+        if progress is not None:
+            progress(len(block))
+        return Decoded(found, tracks)
+
+
+class _Records:
+    """Runs of neighbouring records, out of blocks that are read once, in order."""
+
+    def __init__(self, blocks: Iterable[SequenceBlock]) -> None:
+        self._blocks, self._before = iter(blocks), 0
+        self._block: SequenceBlock | None = None
+
+    def take(self, begin: int, end: int) -> SequenceBlock:
+        """Those from `begin` up to `end`, of one file; none of them, nor one before, has been taken."""
+        pieces = list[SequenceBlock]()
+        while begin < end:
+            while self._block is None or begin >= self._before + len(self._block):
+                self._before += 0 if self._block is None else len(self._block)
+                self._block = None  # which is let go before the next one is read
+                self._block = next(self._blocks, None)
+                if self._block is None:
+                    raise InputError(FEWER)
+            last = min(end, self._before + len(self._block))
+            pieces.append(_part(self._block, begin - self._before, last - self._before))
+            begin = last
+        return pieces[0] if len(pieces) == 1 else _together(pieces)
+
+
+def _part(block: SequenceBlock, begin: int, end: int) -> SequenceBlock:
+    first, last = int(block.offsets[begin]), int(block.offsets[end])
+    return replace(
+        block,
+        names=block.names[begin:end],
+        descriptions=(),
+        letters=block.letters[first:last],
+        offsets=block.offsets[begin : end + 1] - first,
+        numbers=block.numbers[begin:end],
+    )
+
+
+def _together(pieces: list[SequenceBlock]) -> SequenceBlock:
+    """Records of neighbouring blocks as one."""
+    lengths = np.concatenate([np.diff(piece.offsets) for piece in pieces])
+    return replace(
+        pieces[0],
+        names=tuple(name for piece in pieces for name in piece.names),
+        letters=np.concatenate([piece.letters for piece in pieces]),
+        offsets=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+        numbers=np.concatenate([piece.numbers for piece in pieces]),
+    )
+
+
+def _cut(contents: Contents, shard: Shard | None) -> list[Tile]:
+    """Tiles of about equal cost, each of sequences of one file."""
+    order = CostList(contents.lengths.astype(np.float64) + 1)  # of many empty sequences, too
+    most = TILE_SEQUENCES
+    if "TROPALIGN_TILE_READS" in os.environ:
+        most = whole_number("TROPALIGN_TILE_READS", os.environ["TROPALIGN_TILE_READS"])
+    begin, end = share(order, shard)
+    bounds = cuts(order, begin, end, most, TILE_LETTERS)
+    bounds = sorted({*bounds, *(first for first in contents.files if begin < first < end)})
+    n_letters = np.concatenate([[0], np.cumsum(contents.lengths)])
+    return [_tile(k, int(n_letters[b] - n_letters[a]), (a, b)) for k, (a, b) in enumerate(pairwise(bounds))]
+
+
+def _tile(index: int, n_letters: int, span: tuple[int, int], block: SequenceBlock | None = None) -> Tile:
+    n = span[1] - span[0]
+    return Tile(index, n_letters + n, POSITION_BYTES * n_letters, n, (span, block))
+
+
+def fingerprint_of(model: HMM) -> str:
+    """Hash of all that a model decides, in hexadecimal."""
+    digest = hashlib.sha256(repr((model.symbols, model.missing, model.labels, model.report)).encode())
+    for numbers in (model.start, model.transition, model.emission):
+        digest.update(b"" if numbers is None else np.ascontiguousarray(numbers).tobytes())
+    return digest.hexdigest()

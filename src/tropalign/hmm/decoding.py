@@ -1,0 +1,358 @@
+"""Sequences cut into segments of one label by a hidden Markov model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign import _native
+from tropalign.errors import InputError, UsageError, named, shown
+from tropalign.hmm.model import HMM
+from tropalign.hmm.observations import STRANGE, letter_bytes, letter_codes
+from tropalign.hmm.pieces import CHUNK, LEAST_RUN, Pieces, long_runs, pieces_of
+from tropalign.hmm.probabilities import logs_of
+from tropalign.machine.memory import PROCESS_BYTES, require
+from tropalign.machine.numbers import whole_number
+from tropalign.machine.threads import resolve_threads
+from tropalign.results.segments import Segments
+from tropalign.sequences.inputs import named_texts
+
+#: How the label of a position is chosen: that of the best path's state, or the one with the highest posterior.
+WAYS = ("viterbi", "posterior")
+#: Labels at most, so that numbers of labels are bytes.
+MOST_LABELS = 255
+#: Bytes per position, at the most, that letters, codes and paths take at once, paths of many states two.
+POSITION_BYTES = 4
+#: Bytes per run of positions with one label, at the most, while segments are made of them.
+RUN_BYTES = 128
+
+
+@dataclass(frozen=True)
+class DecodeOptions:
+    """How sequences are cut, and which segments are kept.
+
+    Attributes
+    ----------
+    by : {"viterbi", "posterior"}
+        A position's label is that of the best path's state, or the one whose states' posteriors have the highest sum.
+    labels
+        Those that are kept; empty for those that the model reports.
+    min_length
+        Shorter segments are left out.
+    min_support
+        Segments with less support are left out, from 0 to 1.
+    """
+
+    by: str = "viterbi"
+    labels: Collection[str] = ()
+    min_length: int = 1
+    min_support: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.by not in WAYS:
+            raise UsageError(f"{named('by')} {self.by!r} is none of {', '.join(WAYS)}")
+        whole_number("min_length", self.min_length, 0)
+        if not isinstance(self.labels, Collection):
+            raise UsageError(f"labels are of type {type(self.labels).__name__}: give a list of texts")
+        if not isinstance(self.min_support, int | float | np.floating) or not 0 <= self.min_support <= 1:
+            raise UsageError(f"{named('min_support')} {self.min_support!r} is no number from 0 to 1")
+
+
+class Decoder:
+    """Cuts sequences by one model.
+
+    Parameters
+    ----------
+    model
+        Of letters.
+    options
+        How.
+    n_threads
+        0 for all there are.
+    allowed_bytes
+        What the whole process may take; as much as it wants by default.
+
+    Attributes
+    ----------
+    labels : tuple of str
+        All that the model knows.
+    shown_label : int
+        The number of the first that is kept.
+
+    Raises
+    ------
+    InputError
+        A model that does not observe letters, or lacks a label.
+    """
+
+    def __init__(
+        self, model: HMM, options: DecodeOptions, n_threads: int = 0, *, allowed_bytes: int | None = None
+    ) -> None:
+        if model.symbols is None or model.emission is None:
+            raise InputError("the model has no letters as symbols, so that it cannot read sequences: give it symbols")
+        self.model, self.options, self._n_threads = model, options, resolve_threads(n_threads)
+        self._allowed_bytes = allowed_bytes
+        self.labels = model.all_labels
+        if len(self.labels) > MOST_LABELS:
+            raise InputError(f"the model has {len(self.labels)} labels, more than {MOST_LABELS}: let states share some")
+        wanted = [options.labels] if isinstance(options.labels, str) else (options.labels or model.report)
+        for label in wanted:
+            if label not in self.labels:
+                raise InputError(
+                    f"no state has the label {shown(str(label))!r}: the model knows {', '.join(self.labels)}"
+                )
+        self._wanted = np.array([label in wanted for label in self.labels])
+        self.shown_label = int(np.argmax(self._wanted))
+        numbers = {label: number for number, label in enumerate(self.labels)}
+        self._letter_codes = letter_codes(model.symbols, model.missing)
+        missing = np.ones((model.n_states, 1))
+        self._numbers = (model.start, model.transition, np.hstack([model.emission, missing]))
+        self._state_labels = np.array([numbers[label] for label in model.labels], np.uint8)
+
+    def decode(
+        self,
+        names: tuple[str, ...],
+        letters: NDArray[np.uint8],
+        offsets: NDArray[np.int64],
+        *,
+        file: str | None = None,
+        progress: Callable[[int], object] | None = None,
+    ) -> Segments:
+        """The segments of some sequences.
+
+        Parameters
+        ----------
+        names
+            Of the sequences.
+        letters : uint8, shape (n_letters,)
+            Of all of them.
+        offsets : int64, shape (n_sequences + 1,)
+            Sequence k is ``letters[offsets[k]:offsets[k + 1]]``.
+        file
+            As messages call it.
+        progress
+            Called during native work.
+
+        Returns
+        -------
+        Segments
+            Those that the options keep.
+
+        Raises
+        ------
+        InputError
+            A letter that the model does not know; a sequence that it cannot make.
+        ResourceError
+            So many segments that they do not fit.
+        """
+        pieces = self.pieces(self.codes(names, letters, offsets, file), offsets)
+        starts, ends, numbers, likelihoods = self._runs(pieces, len(letters), progress)
+        kept = self._wanted[numbers] & (ends - starts >= self.options.min_length)
+        starts, ends, numbers = starts[kept], ends[kept], numbers[kept]
+        sums, again = self._support(pieces, starts, ends, numbers, progress)
+        likelihoods = again if likelihoods is None else likelihoods
+        if np.isneginf(likelihoods).any():
+            raise _impossible(names, pieces, int(np.argmax(np.isneginf(likelihoods))), file)
+        piece = np.searchsorted(pieces.offsets, starts, side="right") - 1
+        sequence, shift = pieces.sequence[piece], pieces.begin[piece] - pieces.offsets[piece]
+        support = sums / (ends - starts)
+        found = Segments(
+            names,
+            np.diff(offsets),
+            pieces.per_sequence(likelihoods),
+            pieces.n_unlabelled,
+            self.labels,
+            sequence,
+            starts + shift,
+            ends + shift,
+            numbers,
+            support,
+        )
+        return found.where(support >= self.options.min_support)
+
+    def codes(
+        self, names: tuple[str, ...], letters: NDArray[np.uint8], offsets: NDArray[np.int64], file: str | None
+    ) -> NDArray[np.uint8]:
+        """Codes of letters. Raises InputError on one that the model does not know."""
+        codes = self._letter_codes[letters]
+        if codes.size and codes.max() == STRANGE:
+            at = int(np.argmax(codes == STRANGE))
+            number = int(np.searchsorted(offsets, at, side="right")) - 1
+            letter = repr(shown(chr(letters[at]))) if letters[at] < 128 else "a letter outside ASCII"
+            raise InputError(
+                f"{letter} at position {at - int(offsets[number]) + 1} is no symbol of the model "
+                f"({''.join(self.model.symbols or ())}) and not among its missing ones: mend it, or name it there",
+                file=file,
+                record=names[number],
+            )
+        return codes
+
+    def pieces(self, codes: NDArray[np.uint8], offsets: NDArray[np.int64]) -> Pieces:
+        """The sequences without their long runs of missing letters; the codes are moved within their array."""
+        return pieces_of(codes, len(self.model.symbols or ()), offsets, lambda n: self._require_runs(n, len(codes)))
+
+    def long_runs(self, letters: NDArray[np.uint8], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Begin and end of each run of missing letters that cuts a sequence, shape (n_runs, 2)."""
+        return long_runs(letters, self._letter_codes == len(self.model.symbols or ()), offsets)
+
+    def curve(self, codes: NDArray[np.uint8], bounds: NDArray[np.int64], label: int) -> NDArray[np.float64]:
+        """The mean posterior of a label of one sequence between neighbouring bounds, which ascend; NaN in a gap."""
+        pieces = self.pieces(codes, np.array([0, len(codes)]))
+        kept = pieces.kept_before(bounds)
+        edges = np.unique(np.concatenate([kept, pieces.offsets]))
+        labels = np.full(len(edges) - 1, label, np.uint8)
+        sums, _ = self._support(pieces, edges[:-1], edges[1:], labels, None)
+        of_edges = np.searchsorted(kept, edges[:-1], side="right") - 1
+        widths = np.diff(kept)
+        totals = np.bincount(of_edges, sums, minlength=len(widths))
+        return np.where(widths > 0, totals / np.maximum(widths, 1), np.nan)
+
+    def _support(
+        self,
+        pieces: Pieces,
+        starts: NDArray[np.int64],
+        ends: NDArray[np.int64],
+        labels: NDArray[np.uint8],
+        progress: Callable[[int], object] | None,
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The sum of a label's posteriors in each segment, and the log-likelihood of each piece."""
+        sums, likelihoods = _native.hmm_support(
+            *self._numbers,
+            pieces.codes,
+            pieces.offsets,
+            self._state_labels,
+            starts,
+            ends,
+            labels,
+            self._n_threads,
+            progress,
+        )
+        return sums, likelihoods
+
+    def _runs(
+        self, pieces: Pieces, n_letters: int, progress: Callable[[int], object] | None
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint8], NDArray[np.float64] | None]:
+        """Begin, end and label of all runs of one label, and log-likelihoods if these were found on the way."""
+        codes, offsets = pieces.codes, pieces.offsets
+
+        def require(n_runs: int) -> None:
+            self._require_runs(n_runs + len(offsets), n_letters)
+
+        if self.options.by == "posterior":
+            best, likelihoods = _native.hmm_labels(
+                *self._numbers, codes, offsets, self._state_labels, self._n_threads, progress
+            )
+            return *_runs(best, None, offsets, require), likelihoods
+        start, transition, emission = (logs_of(numbers) for numbers in self._numbers)
+        paths, _ = _native.viterbi_codes(start, transition, emission, codes, offsets, self._n_threads, progress)
+        return *_runs(paths, self._state_labels, offsets, require), None
+
+    def _require_runs(self, n_runs: int, n_positions: int) -> None:
+        """Raises ResourceError where so many runs of so many positions do not fit."""
+        if self._allowed_bytes is not None:
+            needed = PROCESS_BYTES + POSITION_BYTES * n_positions + RUN_BYTES * n_runs
+            what = f"a label that changes {n_runs:,} times and more within {n_positions:,} letters"
+            require(needed, self._allowed_bytes, what, f"allow more with {named('memory_bytes')}, or cut the sequence")
+
+
+def _impossible(names: tuple[str, ...], pieces: Pieces, number: int, file: str | None) -> InputError:
+    """What is said of a piece without a path."""
+    sequence, begin = int(pieces.sequence[number]), int(pieces.begin[number])
+    text = "the model cannot make this sequence: no path has a probability above 0"
+    if (pieces.sequence == sequence).sum() > 1:
+        end = begin + int(pieces.offsets[number + 1] - pieces.offsets[number])
+        text += f" for its letters {begin + 1:,} to {end:,}, which runs of {LEAST_RUN} missing letters or more cut out"
+    return InputError(text, file=file, record=names[sequence])
+
+
+def _runs(
+    found: NDArray[Any],
+    labels: NDArray[np.uint8] | None,
+    offsets: NDArray[np.int64],
+    require_runs: Callable[[int], None],
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint8]]:
+    """Begin, end and label of the runs of one label, none of which reaches into two pieces.
+
+    `found` has a label per position, or the state, whose label is in `labels`. A chunk at a time, so that no array but
+    the runs themselves is as long as the sequences.
+    """
+    changes, n_changes = [np.zeros(0, np.int64)], 0
+    for begin in range(0, len(found) - 1, CHUNK):
+        chunk = found[begin : begin + CHUNK + 1]
+        chunk = chunk if labels is None else labels[chunk]
+        changes.append(np.flatnonzero(chunk[1:] != chunk[:-1]) + (begin + 1))
+        n_changes += len(changes[-1])
+        require_runs(n_changes)
+    bounds = np.unique(np.concatenate([*changes, offsets]))
+    starts, ends = bounds[:-1], bounds[1:]
+    at_starts = found[starts]
+    return starts, ends, at_starts if labels is None else labels[at_starts]
+
+
+def decode(
+    model: HMM | str,
+    sequences: Any,
+    *,
+    by: str = "viterbi",
+    labels: Collection[str] = (),
+    min_length: int = 1,
+    min_support: float = 0.0,
+    n_threads: int = 0,
+) -> Segments:
+    """Cuts sequences into segments of one label, such as CpG islands.
+
+    Runs of ten missing letters or more have no label: what lies between them is decoded as sequences of their own.
+
+    Parameters
+    ----------
+    model
+        Or its name ("cpg"), or that of a file.
+    sequences
+        Texts, Biopython's or tropalign's objects, or pairs of name and text, in any iterable; or a mapping.
+    by : {"viterbi", "posterior"}
+        A position's label is that of the best path's state, or the one whose states' posteriors have the highest sum.
+    labels
+        Those that are kept; those that the model reports by default.
+    min_length
+        Shorter segments are left out.
+    min_support
+        Segments with less support are left out, from 0 to 1.
+    n_threads
+        0 for all there are.
+
+    Returns
+    -------
+    Segments
+
+    Raises
+    ------
+    InputError
+        A model that does not observe letters or lacks a label; a letter that the model does not know; a sequence that
+        it cannot make.
+    UsageError
+        An option out of its range.
+
+    Examples
+    --------
+    >>> islands = tropalign.decode("cpg", {"chr": "ATTGCAATCATG" * 20 + "CGCGGCGCCGACG" * 20 + "ATTGCAATCATG" * 20})
+    >>> [(found.sequence, found.label, found.start, found.end) for found in islands]
+    [('chr', 'island', 239, 500)]
+    """
+    if isinstance(model, str):
+        model = HMM.load(model)
+    if not isinstance(model, HMM):
+        raise UsageError(f"an object of type {type(model).__name__} is no HMM: give one, or the name of a model")
+    decoder = Decoder(model, DecodeOptions(by, labels, min_length, min_support), n_threads)
+    pairs = [
+        (f"sequence_{number}" if name is None else name, text)
+        for number, (name, text) in enumerate(named_texts(sequences), 1)
+    ]
+    texts = [letter_bytes(text) for _, text in pairs]
+    offsets = np.zeros(len(texts) + 1, np.int64)
+    np.cumsum([len(text) for text in texts], out=offsets[1:])
+    letters = np.concatenate([np.zeros(0, np.uint8), *texts])
+    return decoder.decode(tuple(name for name, _ in pairs), letters, offsets)

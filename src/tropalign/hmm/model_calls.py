@@ -1,0 +1,116 @@
+"""What is computed by a hidden Markov model: best paths and sums, in the compiled core or with GPUs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign import _native
+from tropalign.devices.selection import devices_for
+from tropalign.hmm.fitting import Counts
+from tropalign.hmm.observations import Observations
+from tropalign.hmm.probabilities import logs_of
+from tropalign.properties import cached_property
+
+if TYPE_CHECKING:
+    from tropalign.execution.task import Device
+
+#: Sequences that keep a GPU busier than the processor: `auto` looks for none with fewer.
+FEWEST_SEQUENCES = 1000
+#: States of a model that GPUs have kernels for (gpu_hmm.py).
+MOST_STATES_OF_GPU = 1024
+
+
+class ModelCalls:
+    """The numbers of a model as native code takes them, and the calls.
+
+    Parameters
+    ----------
+    start : float64, shape (n_states,)
+    transition : float64, shape (n_states, n_states)
+    emission : float64, shape (n_states, n_symbols), or None
+        Probabilities, checked.
+    """
+
+    def __init__(
+        self, start: NDArray[np.float64], transition: NDArray[np.float64], emission: NDArray[np.float64] | None
+    ) -> None:
+        self._start, self._transition, self._emission = start, transition, emission
+
+    @cached_property
+    def emission_of_codes(self) -> NDArray[np.float64]:
+        """Emissions, and a last column of ones for missing observations."""
+        assert self._emission is not None
+        return np.hstack([self._emission, np.ones((len(self._emission), 1))])
+
+    @cached_property
+    def logs(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64] | None]:
+        """Logarithms of start, transition and `emission_of_codes`; None for the last where there are no symbols."""
+        emission = None if self._emission is None else logs_of(self.emission_of_codes)
+        return logs_of(self._start), logs_of(self._transition), emission
+
+    def best_paths(
+        self, seen: Observations, n_threads: int, device: str | Iterable[str]
+    ) -> tuple[NDArray[Any], NDArray[np.float64]]:
+        """The paths of all sequences, one behind the other, and their scores (`HMM.viterbi`)."""
+        start, transition, emission = self.logs
+        if seen.codes is None:
+            emission = None
+
+        def on_cpu(some: Observations, n_threads: int) -> tuple[NDArray[Any], NDArray[np.float64]]:
+            if some.codes is not None and emission is not None:
+                return _native.viterbi_codes(start, transition, emission, some.codes, some.offsets, n_threads)
+            assert some.frames is not None
+            return _native.viterbi_frames(start, transition, some.frames, some.offsets, n_threads)
+
+        if (devices := self._devices(device, seen, n_threads)) is None:
+            return on_cpu(seen, n_threads)
+        from tropalign.hmm.model_task import paths_on
+
+        return paths_on(devices, seen, (start, transition, emission), on_cpu)
+
+    def likelihoods(self, seen: Observations, n_threads: int, device: str | Iterable[str]) -> NDArray[np.float64]:
+        """The log-likelihood of each sequence (`HMM.forward`)."""
+
+        def on_cpu(some: Observations, n_threads: int) -> NDArray[np.float64]:
+            found: NDArray[np.float64] = self._native("hmm_forward", some, n_threads)
+            return found
+
+        if (devices := self._devices(device, seen, n_threads, is_same=False)) is None:
+            return on_cpu(seen, n_threads)
+        from tropalign.hmm.model_task import sums_on
+
+        emission = None if seen.codes is None else self.emission_of_codes
+        return sums_on(devices, seen, (self._start, self._transition, emission), on_cpu)
+
+    def posteriors(self, seen: Observations, n_threads: int) -> NDArray[np.float64]:
+        """Those of all positions of all sequences, a row each (`HMM.posterior`)."""
+        rows: NDArray[np.float64] = self._native("hmm_posteriors", seen, n_threads)[0]
+        return rows
+
+    def counts(self, seen: Observations, n_threads: int) -> Counts:
+        """Log-likelihoods, and the counts that are expected of starts, steps and symbols (`HMM.fit`)."""
+        likelihoods, starts, steps, symbols = self._native("hmm_counts", seen, n_threads)
+        n_symbols = 0 if self._emission is None else self._emission.shape[1]
+        return likelihoods, starts, steps, symbols[:n_symbols].T
+
+    def _devices(
+        self, device: str | Iterable[str], seen: Observations, n_threads: int, is_same: bool = True
+    ) -> list[Device] | None:
+        """What shares the sequences; None for the processor alone."""
+        n_states = len(self._start)
+        n_sequences, n_sums = len(seen.offsets) - 1, int(seen.offsets[-1]) * n_states**2
+        without_kernel = f"models of {n_states:,} states" if n_states > MOST_STATES_OF_GPU else None
+        cost = n_sums if n_sequences >= FEWEST_SEQUENCES else min(n_sums, 1)
+        return devices_for(device, n_threads, cost, without_kernel, is_same=is_same)
+
+    def _native(self, name: str, seen: Observations, n_threads: int) -> Any:
+        """Calls the native function of that name for codes or frames."""
+        model = (self._start, self._transition)
+        if seen.codes is not None:
+            call = getattr(_native, f"{name}_codes")
+            return call(*model, self.emission_of_codes, seen.codes, seen.offsets, n_threads)
+        return getattr(_native, f"{name}_frames")(*model, seen.frames, seen.offsets, n_threads)

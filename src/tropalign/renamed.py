@@ -1,0 +1,33 @@
+"""Modules under the paths that they had before: what was pickled then can be read."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from types import ModuleType
+
+#: Former paths of modules whose classes users may have pickled, and where these modules are now.
+RENAMED = {
+    "msa.clustalw": "clustalw",
+    "msa.clustalw.options": "clustalw.options",
+    "tropical.cycles": "semirings.cycles",
+    "tropical.decoding": "hmm.decoding",
+    "tropical.fitting": "hmm.fitting",
+    "tropical.folding": "semirings.folding",
+    "tropical.graphs": "semirings.graphs",
+    "tropical.hmm": "hmm.model",
+    "tropical.intervals": "semirings.intervals",
+    "tropical.semirings": "semirings.semirings",
+}
+
+
+def register() -> None:
+    """Makes each module importable by its former path, and loads it when a name of it is asked for."""
+    for former, home in RENAMED.items():
+        _register(f"tropalign.{former}", f"tropalign.{home}")
+
+
+def _register(former: str, home: str) -> None:
+    module = ModuleType(former, f"Names of `{home}`.")
+    module.__getattr__ = lambda name: getattr(import_module(home), name)  # type: ignore[method-assign]
+    sys.modules[former] = module

@@ -1,0 +1,372 @@
+"""What every table of results can do: rows, tables of other libraries, equality.
+
+A class says which arrays it keeps (`Axis`: names and types once) and which columns it shows (`Table.columns`). Choosing
+rows, joining tables, checking arrays and comparing results follow from that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, ClassVar, Generic, Self, TypeVar, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.results import display, ragged
+from tropalign.results.rows import encoded
+from tropalign.sequences import SequenceBatch
+
+Item = TypeVar("Item")
+#: What chooses rows beside a number: a slice, whole numbers, or a mask.
+Chosen = slice | Sequence[int] | NDArray[Any]
+#: A column: numbers; or texts, one after another and where each begins.
+Flat = NDArray[Any] | tuple[NDArray[np.uint8], NDArray[np.int64]]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """Columns with an item per row, and arrays of which each row has a run.
+
+    Attributes
+    ----------
+    items
+        What the rows are, in the plural, for messages.
+    columns : dict of str to type
+        The dtype of each column; str where it is a tuple of texts.
+    runs : dict of str to Axis
+        By the name of the offsets: row k has the items ``offsets[k]:offsets[k + 1]`` of that axis.
+    """
+
+    items: str
+    columns: Mapping[str, type]
+    runs: Mapping[str, Axis] = field(default_factory=dict)
+
+    def with_columns(self, columns: Mapping[str, type], **runs: Axis) -> Axis:
+        """The axis with more columns, and with other axes for some of its runs."""
+        return Axis(self.items, {**self.columns, **columns}, {**self.runs, **runs})
+
+    def check(self, table: Any, n: int | None = None) -> int:
+        """Checks the arrays of a table, and returns its rows. Columns that are None are those of no row.
+
+        Raises
+        ------
+        ValueError
+            An array of another length or kind, or offsets that do not cut one.
+        """
+        for name, dtype in self.columns.items():
+            values = getattr(table, name)
+            check_column(name, values, dtype, n)
+            n = len(values)
+        assert n is not None
+        for name, axis in self.runs.items():
+            offsets = getattr(table, name)
+            check_column(name, offsets, np.int64, n + 1)
+            first = next(iter(axis.columns))
+            axis.check(table)
+            ragged.check_offsets(offsets, name, getattr(table, first), axis.items)
+        return n
+
+    def chosen(self, table: Any, rows: NDArray[Any]) -> dict[str, Any]:
+        """The arrays of these rows (indices), by name; those that are None are left out."""
+        found: dict[str, Any] = {}
+        for name in self.columns:
+            values = getattr(table, name)
+            if isinstance(values, np.ndarray):
+                found[name] = values[rows]
+            elif values is not None:
+                found[name] = tuple([values[k] for k in rows.tolist()])
+        for name, axis in self.runs.items():
+            if (offsets := getattr(table, name)) is not None:
+                found[name], places = ragged.chosen(offsets, rows)
+                found |= axis.chosen(table, places)
+        return found
+
+    def between(self, table: Any, begin: int, end: int) -> dict[str, Any]:
+        """The arrays of rows [begin, end), by name, without a copy but of offsets."""
+        found = {name: values[begin:end] for name in self.columns if (values := getattr(table, name)) is not None}
+        for name, axis in self.runs.items():
+            if (offsets := getattr(table, name)) is not None:
+                own = offsets[begin : end + 1]
+                found[name] = own - own[0]
+                found |= axis.between(table, int(own[0]), int(own[-1]))
+        return found
+
+    def joined(self, tables: Sequence[Any]) -> dict[str, Any]:
+        """The arrays of the rows of several tables one after another, by name; the first table says which there are."""
+        found: dict[str, Any] = {}
+        for name in self.columns:
+            pieces = [getattr(table, name) for table in tables]
+            if isinstance(pieces[0], np.ndarray):
+                found[name] = np.concatenate(pieces)
+            elif pieces[0] is not None:
+                found[name] = tuple(text for piece in pieces for text in piece)
+        for name, axis in self.runs.items():
+            if getattr(tables[0], name) is not None:
+                found[name] = ragged.joined([getattr(table, name) for table in tables])
+                found |= axis.joined(tables)
+        return found
+
+    def empty(self) -> dict[str, Any]:
+        """The arrays of a table without a row."""
+        found: dict[str, Any] = {
+            name: () if dtype is str else np.zeros(0, dtype) for name, dtype in self.columns.items()
+        }
+        for name, axis in self.runs.items():
+            found |= {name: np.zeros(1, np.int64), **axis.empty()}
+        return found
+
+
+def check_column(name: str, values: Any, dtype: type, length: int | None = None) -> None:
+    """Raises ValueError where a column is no such array (a tuple for str), or one of another length."""
+    if dtype is not str and (not isinstance(values, np.ndarray) or values.dtype != dtype or values.ndim != 1):
+        raise ValueError(f"column {name} has to be a one-dimensional array of {np.dtype(dtype)}")
+    if length is not None and len(values) != length:
+        raise ValueError(f"column {name} has {len(values)} items and not {length}")
+
+
+class Rows(Generic[Item]):
+    """A result of rows: by number, slice, indices or mask; equal to another of the same content.
+
+    A class gives ``len`` and single rows, and either the arrays of its rows (`_axis`) or `take` and `slice`.
+    """
+
+    _axis: ClassVar[Axis]
+    #: Fields that results may differ in and be equal.
+    _aside: ClassVar[frozenset[str]] = frozenset()
+
+    def __len__(self) -> int:
+        raise NotImplementedError
+
+    def _item(self, k: int) -> Item:
+        """What indexing and iteration give for row k."""
+        raise NotImplementedError
+
+    @overload
+    def __getitem__(self, key: int) -> Item: ...
+    @overload
+    def __getitem__(self, key: Chosen) -> Self: ...
+    def __getitem__(self, key: int | Chosen) -> Item | Self:
+        """One row by its number; by a slice, indices or a mask the result of those rows."""
+        if isinstance(key, int | np.integer):
+            return self._item(int(key))
+        if isinstance(key, slice):
+            begin, end, step = key.indices(len(self))
+            return self.slice(begin, end) if step == 1 else self.take(np.arange(begin, end, step))
+        return self.take(np.asarray(key))
+
+    def __iter__(self) -> Iterator[Item]:
+        return (self._item(k) for k in range(len(self)))
+
+    def slice(self, begin: int, end: int) -> Self:
+        """Rows [begin, end) as Python's slices count them, without a copy of the columns.
+
+        Parameters
+        ----------
+        begin, end
+            As Python's slices count them.
+
+        Returns
+        -------
+        object of the same class
+
+        Examples
+        --------
+        >>> (table,) = tropalign.align_all(["MKVLAW", "MKILAW", "KVLAW"])
+        >>> table.slice(0, 2).score.tolist()
+        [32, 28]
+        """
+        begin, end, _ = slice(begin, end).indices(len(self))
+        return self._of_rows(self._axis.between(self, begin, max(begin, end)))
+
+    def take(self, rows: NDArray[Any]) -> Self:
+        """The rows at these indices (whole numbers) or where this mask (bool) is true, in that order.
+
+        Parameters
+        ----------
+        rows
+            Indices (whole numbers) or a mask (bool).
+
+        Returns
+        -------
+        object of the same class
+
+        Raises
+        ------
+        IndexError
+            A row that there is not, or a mask of another length.
+
+        Examples
+        --------
+        >>> (table,) = tropalign.align_all(["MKVLAW", "MKILAW", "KVLAW"])
+        >>> table.take(table.score > 27).score.tolist()
+        [32, 28]
+        """
+        return self._of_rows(self._axis.chosen(self, ragged.wanted_rows(rows, len(self))))
+
+    def _of_rows(self, arrays: dict[str, Any]) -> Self:
+        """A result of the same run with these arrays."""
+        return replace(self, **arrays)  # type: ignore[type-var]
+
+    def _content(self) -> dict[str, Any]:
+        """What equal results have in common, by name."""
+        return {each.name: getattr(self, each.name) for each in fields(self) if each.name not in self._aside}  # type: ignore[arg-type]
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the sequences and every column are the same."""
+        if not isinstance(other, type(self)):
+            return NotImplemented
+        mine, theirs = self._content(), other._content()
+        return all(are_same(values, theirs[name]) for name, values in mine.items())
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class Table(Rows[Item]):
+    """A result of columns, which pandas takes, and by the Arrow C stream polars, duckdb and pyarrow."""
+
+    def row(self, k: int) -> Item:
+        """Row k by itself.
+
+        Parameters
+        ----------
+        k
+            The row, from 0; from the end where it is negative.
+
+        Returns
+        -------
+        object
+            What iteration gives.
+
+        Raises
+        ------
+        IndexError
+            There is no such row.
+
+        Examples
+        --------
+        >>> (table,) = tropalign.align_all(["MKVLAW", "MKILAW", "KVLAW"])
+        >>> table.row(-1).target
+        'sequence_3'
+        """
+        raise NotImplementedError
+
+    def _item(self, k: int) -> Item:
+        return self.row(k)
+
+    def columns(self) -> dict[str, Any]:
+        """The columns by the names that they have in output: texts and numbers.
+
+        Returns
+        -------
+        dict of str to list or array
+            An item per row.
+
+        Examples
+        --------
+        >>> tropalign.decode("cpg", {"chr": "ATTGCAATCATG" * 20 + "CGCGGCGCCGACG" * 20}).columns()["label"]
+        ['island']
+        """
+        raise NotImplementedError
+
+    def _batches(self) -> Iterator[Mapping[str, Any]]:
+        """The columns in batches of rows for Arrow, one or more."""
+        yield self.columns()
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """The Arrow C stream, which polars, pandas, duckdb and pyarrow read without a copy of the numbers."""
+        from nanoarrow.c_array_stream import CArrayStream
+
+        batches = [arrow_batch(columns) for columns in self._batches()]
+        stream = CArrayStream.from_c_arrays(batches, batches[0].schema, validate=False)
+        found: object = stream.__arrow_c_stream__(requested_schema)
+        return found
+
+    def to_pandas(self) -> Any:
+        """A pandas DataFrame; the numbers of `columns` are not copied.
+
+        Returns
+        -------
+        pandas.DataFrame
+
+        Examples
+        --------
+        >>> (table,) = tropalign.align_all(["MKVLAW", "MKILAW", "KVLAW"])
+        >>> table.to_pandas()["score"].max()
+        np.int32(32)
+        """
+        import pandas
+
+        return pandas.DataFrame(self.columns(), copy=False)
+
+    def to_polars(self) -> Any:
+        """A polars DataFrame; the numbers are not copied.
+
+        Returns
+        -------
+        polars.DataFrame
+
+        Examples
+        --------
+        >>> (table,) = tropalign.align_all(["MKVLAW", "MKILAW", "KVLAW"])
+        >>> table.to_polars()["score"].max()
+        32
+        """
+        import polars
+
+        return polars.DataFrame(self)
+
+    def _title(self) -> str:
+        """One line: what it is a table of."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return f"<{self._title()}>"
+
+    def _repr_html_(self) -> str:
+        columns = self.columns()
+        return display.grid_html(self._title(), display.cells(columns), max(map(len, columns.values())))
+
+
+def are_same(value: Any, other: Any) -> bool:
+    """Whether two fields of results are the same: arrays, sequences, or whatever compares."""
+    if isinstance(value, np.ndarray) or isinstance(other, np.ndarray):
+        is_both = isinstance(value, np.ndarray) and isinstance(other, np.ndarray)
+        return is_both and np.array_equal(value, other, equal_nan=value.dtype.kind == other.dtype.kind == "f")
+    if isinstance(value, SequenceBatch) or hasattr(value, "lengths"):
+        return are_same_sequences(value, other)
+    return bool(value == other)
+
+
+def are_same_sequences(batch: Any, other: Any) -> bool:
+    """Whether two batches have the same names and letters; the names and lengths, where one has no letters."""
+    if batch is other:
+        return True
+    if len(batch) != len(other) or not np.array_equal(batch.lengths, other.lengths) or batch.names != other.names:
+        return False
+    if not all(isinstance(one, SequenceBatch) and one.has_residues for one in (batch, other)):
+        return True
+    return bool(batch.alphabet == other.alphabet and np.array_equal(batch.letters, other.letters))
+
+
+def arrow_batch(columns: Mapping[str, Flat | list[str]]) -> Any:
+    """Columns as one nanoarrow array of structs, numbers and letters without a copy."""
+    import nanoarrow as na
+
+    types = {
+        "b1": na.bool_(), "i1": na.int8(), "i4": na.int32(), "i8": na.int64(), "f4": na.float32(), "f8": na.float64(),
+    }  # fmt: skip
+    fields_of: dict[str, Any] = {}
+    arrays: list[Any] = []
+    n_rows = 0
+    for name, values in columns.items():
+        if isinstance(values, list) or (isinstance(values, np.ndarray) and values.dtype == object):
+            values = encoded(list(values))
+        if isinstance(values, tuple):
+            n_rows, fields_of[name], buffers = len(values[1]) - 1, na.large_string(), [None, values[1], values[0]]
+        else:
+            n_rows, fields_of[name] = len(values), types[values.dtype.str[1:]]
+            is_bits = values.dtype == np.bool_
+            buffers = [None, np.packbits(values, bitorder="little") if is_bits else np.ascontiguousarray(values)]
+        arrays.append(na.c_array_from_buffers(fields_of[name], n_rows, buffers))
+    return na.c_array_from_buffers(na.struct(fields_of), n_rows, [None], children=arrays)

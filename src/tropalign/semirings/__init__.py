@@ -1,0 +1,1 @@
+"""Algebra over semirings: products and closures of matrices, shortest paths, polyadic problems."""

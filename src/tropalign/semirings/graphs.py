@@ -1,0 +1,386 @@
+"""``Graph``, edges with weights, and ``DenseGraph``, a matrix of them; from the graphs of other libraries, too."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.errors import InputError, UsageError, shown
+from tropalign.machine.numbers import whole_number
+from tropalign.results.paths import Vertices
+from tropalign.semirings.arrays import checked_matrix, surveyed
+from tropalign.semirings.cycles import NegativeCycle
+from tropalign.semirings.semirings import MIN_PLUS, zero_of
+
+#: Types that weights may have.
+DTYPES = ("float32", "float64", "int16", "int32")
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """A directed graph with weights, each edge once.
+
+    Attributes
+    ----------
+    n : int
+        Vertices, numbered from 0.
+    sources, targets : numpy.ndarray
+        int64, an entry per edge: where it begins and ends.
+    weights : numpy.ndarray
+        The weight of each edge, float32, float64, int16 or int32; all finite.
+    names : tuple or None
+        Of the vertices.
+    notes : tuple of str
+        What was done with loops and double edges, a sentence each.
+
+    Examples
+    --------
+    >>> from tropalign.tropical import Graph
+    >>> graph = Graph.from_edges([0, 1], [1, 2], [2.5, 1.0], n=3, names=["a", "b", "c"])
+    >>> graph.n, len(graph.weights), float(graph.matrix()[0, 1])
+    (3, 2, 2.5)
+    """
+
+    n: int
+    sources: NDArray[np.int64]
+    targets: NDArray[np.int64]
+    weights: NDArray[Any]
+    names: tuple[Hashable, ...] | None = None
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def from_edges(
+        cls,
+        sources: Any,
+        targets: Any,
+        weights: Any,
+        *,
+        n: int | None = None,
+        names: Sequence[Hashable] | None = None,
+        is_directed: bool = True,
+    ) -> Graph:
+        """A graph of a list of edges.
+
+        Loops are left out, and of several edges between the same vertices the lightest is kept; a note says so.
+
+        Parameters
+        ----------
+        sources, targets
+            Vertices, numbered from 0.
+        weights
+            A number per edge; an edge of infinite weight is none.
+        n
+            How many vertices there are; by default, as many as names or numbers say.
+        names
+            Of the vertices, all different.
+        is_directed
+            Whether an edge leads from its source to its target only, and not back.
+
+        Raises
+        ------
+        InputError
+            Numbers of vertices or weights that make no graph; a negative loop, or an undirected edge of negative
+            weight, each of which is a negative cycle.
+        UsageError
+            A type of weights that no distances are computed in.
+        """
+        start, end = _vertices(sources, "sources"), _vertices(targets, "targets")
+        values = _array(weights, "weights")
+        if not start.shape == end.shape == values.shape:
+            raise InputError("sources, targets and weights have different lengths: give one of each per edge")
+        labels = checked_names(names)
+        least = int(max(start.max(initial=-1), end.max(initial=-1))) + 1
+        count = whole_number("n", n, 0) if n is not None else len(labels) if labels is not None else least
+        if count < least:
+            raise InputError(f"vertex {least - 1} is beyond the graph's {count} vertices, which are numbered from 0")
+        if labels is not None and len(labels) != count:
+            raise InputError(f"{len(labels)} names are given for {count} vertices")
+        return _cleaned(count, start, end, _checked_weights(values), labels, is_directed)
+
+    def matrix(self) -> NDArray[Any]:
+        """The weights as a matrix, n x n: infinity (of integers the highest number) where there is no edge."""
+        dtype = self.weights.dtype
+        infinity = np.inf if dtype.kind == "f" else np.iinfo(dtype).max
+        found = np.full((self.n, self.n), infinity, dtype)
+        found[self.sources, self.targets] = self.weights
+        np.fill_diagonal(found, 0)
+        return found
+
+    @property
+    def n_edges(self) -> int:
+        """How many edges there are."""
+        return len(self.weights)
+
+    def numbers(self, vertices: Sequence[Hashable] | None) -> Sequence[int]:
+        """The numbers of vertices that are given by name, or by number where they have none; None for all of them.
+
+        Raises
+        ------
+        InputError
+            There is no such vertex.
+        """
+        return _numbers(vertices, self.n, self.names)
+
+
+@dataclass(frozen=True, eq=False)
+class DenseGraph:
+    """A directed graph as a matrix of weights.
+
+    Attributes
+    ----------
+    weights : numpy.ndarray
+        n x n, float32, float64, int16 or int32: infinity (of integers the highest number) where there is no edge.
+    names : tuple or None
+        Of the vertices.
+    notes : tuple of str
+        What was done with loops, a sentence each.
+
+    Examples
+    --------
+    >>> from tropalign.tropical import DenseGraph
+    >>> graph = DenseGraph.from_matrix([[0.0, 2.0], [float("inf"), 0.0]], is_directed=False)
+    >>> graph.n, graph.matrix().tolist()
+    (2, [[0.0, 2.0], [2.0, 0.0]])
+    """
+
+    weights: NDArray[Any]
+    names: tuple[Hashable, ...] | None = None
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def from_matrix(
+        cls, weights: Any, *, names: Sequence[Hashable] | None = None, is_directed: bool = True
+    ) -> DenseGraph:
+        """A graph of a matrix, of which loops are left out.
+
+        Parameters
+        ----------
+        weights
+            n x n: infinity, of an integer type its highest number, where there is no edge.
+        names
+            Of the vertices; without them they are called 0, 1, 2 and so on.
+        is_directed
+            Whether an edge leads one way only. Else the lighter one of two between the same vertices counts.
+
+        Raises
+        ------
+        InputError
+            No square matrix, NaN, a negative loop; an undirected edge of negative weight, a negative cycle.
+        UsageError
+            A type of weights that no distances are computed in.
+        """
+        values = _array(weights, "the matrix of weights")
+        if values.dtype.kind in "iub" and values.dtype.name not in DTYPES:
+            values = _shortest_integers(values)
+        matrix = checked_matrix(values, MIN_PLUS, "the matrix of weights", is_square=True)
+        n = len(matrix)
+        labels = tuple(map(str, range(n))) if names is None else checked_names(names)
+        if labels is not None and len(labels) != n:
+            raise InputError(f"{len(labels)} names are given for {n} vertices")
+        survey = surveyed(matrix, MIN_PLUS, "the matrix of weights")
+        infinity = zero_of(MIN_PLUS, matrix.dtype)
+        loops = np.diagonal(matrix)
+        bad = np.argwhere(matrix < 0)[:1] if not is_directed and survey.lowest < 0 else np.argwhere(loops < 0)[:1]
+        if len(bad):
+            ends = sorted({int(v) for v in bad[0]})
+            raise NegativeCycle(ends, float(matrix[ends[0], ends[-1]]) * len(ends), names=labels)
+        n_loops = int(((loops > 0) & (loops != infinity)).sum())
+        notes = (f"{_count(n_loops, 'loop')} left out",) if n_loops else ()
+        return cls(matrix if is_directed else np.minimum(matrix, matrix.T), labels, notes)
+
+    @property
+    def n(self) -> int:
+        """Vertices, numbered from 0."""
+        return len(self.weights)
+
+    @property
+    def n_edges(self) -> int:
+        """How many edges there are, loops aside."""
+        is_edge = self.weights != zero_of(MIN_PLUS, self.weights.dtype)
+        return int(np.count_nonzero(is_edge) - np.count_nonzero(np.diagonal(is_edge)))
+
+    def matrix(self) -> NDArray[Any]:
+        """The weights."""
+        return self.weights
+
+    def numbers(self, vertices: Sequence[Hashable] | None) -> Sequence[int]:
+        """As `Graph.numbers`."""
+        return _numbers(vertices, self.n, self.names)
+
+
+def _numbers(vertices: Sequence[Hashable] | None, n: int, names: tuple[Hashable, ...] | None) -> Sequence[int]:
+    if vertices is None:
+        return range(n)
+    known = Vertices(n, names)
+    return [known.number(vertex) for vertex in vertices]
+
+
+def _vertices(numbers: Any, name: str) -> NDArray[np.int64]:
+    array = _array(numbers, name)
+    if array.ndim != 1 or (array.dtype.kind not in "iu" and array.size):
+        raise InputError(f"{name} is no list of whole numbers")
+    if array.size and array.min() < 0:
+        raise InputError(f"{name} holds {int(array.min())}: vertices are numbered from 0")
+    return array.astype(np.int64)
+
+
+def _array(value: Any, name: str) -> NDArray[Any]:
+    try:
+        return np.asarray(value)
+    except ValueError:
+        raise InputError(f"{name} has rows of different lengths") from None
+
+
+def checked_names(names: Sequence[Hashable] | None) -> tuple[Hashable, ...] | None:
+    """Names of vertices, all different. Raises InputError where they are not."""
+    if names is None:
+        return None
+    if isinstance(names, str):
+        raise UsageError("names is one text: give a list with a name per vertex")
+    try:
+        labels = tuple(names)
+        n_different = len(set(labels))
+    except TypeError:
+        raise UsageError(f"names is of type {type(names).__name__}, no list of texts or numbers: give one") from None
+    if n_different < len(labels):
+        seen: set[Hashable] = set()
+        twice = next(name for name in labels if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+        raise InputError(f"two vertices are called {shown(str(twice))}: names have to differ")
+    return labels
+
+
+def _checked_weights(values: NDArray[Any]) -> NDArray[Any]:
+    if values.dtype == np.float16:
+        values = values.astype(np.float32)
+    if values.dtype.kind in "iub" and values.dtype.name not in DTYPES:
+        values = _shortest_integers(values)
+    if values.dtype.newbyteorder("=").name not in DTYPES:
+        if values.size:
+            raise UsageError(f"weights are of {values.dtype}: convert them to one of {', '.join(DTYPES)}")
+        values = values.astype(np.float64)
+    if np.isnan(values).any():
+        raise InputError(f"the weight of edge {int(np.argmax(np.isnan(values)))} is NaN (no number)")
+    if values.dtype.kind == "f" and np.isneginf(values).any():
+        raise InputError(f"the weight of edge {int(np.argmax(np.isneginf(values)))} is -inf: give finite weights")
+    return values.astype(values.dtype.newbyteorder("="), copy=False)
+
+
+def _shortest_integers(values: NDArray[Any]) -> NDArray[Any]:
+    """Integers of another type as int32, or as float64 where that does not hold them."""
+    if values.size and (values.min() <= -(2**31) or values.max() >= 2**31 - 1):
+        if max(-int(values.min()), int(values.max())) > 2**53:
+            raise InputError("weights are beyond 2^53, which float64 does not hold exactly: divide them by a number")
+        return values.astype(np.float64)
+    return values.astype(np.int32)
+
+
+def _cleaned(
+    n: int,
+    sources: NDArray[np.int64],
+    targets: NDArray[np.int64],
+    weights: NDArray[Any],
+    names: tuple[Hashable, ...] | None,
+    is_directed: bool,
+) -> Graph:
+    """Without loops, each edge once, and both ways where edges have no direction."""
+    notes = []
+    is_edge = weights != (np.inf if weights.dtype.kind == "f" else np.iinfo(weights.dtype).max)
+    if not is_edge.all():
+        notes.append(f"{_count(int((~is_edge).sum()), 'edge')} of infinite weight left out")
+    is_loop = sources == targets
+    bad = is_edge & (weights < 0) & (is_loop | (not is_directed))
+    if bad.any():
+        k = int(np.argmax(bad))
+        ends = [int(sources[k])] if is_loop[k] else [int(sources[k]), int(targets[k])]
+        raise NegativeCycle(ends, float(weights[k]) * len(ends), names=names)
+    if (is_edge & is_loop).any():
+        notes.append(f"{_count(int((is_edge & is_loop).sum()), 'loop')} left out")
+    keep = is_edge & ~is_loop
+    sources, targets, weights = sources[keep], targets[keep], weights[keep]
+    if not is_directed:
+        sources, targets = np.concatenate([sources, targets]), np.concatenate([targets, sources])
+        weights = np.concatenate([weights, weights])
+    order = np.lexsort((weights, targets, sources))
+    sources, targets, weights = sources[order], targets[order], weights[order]
+    first = np.ones(len(order), bool)
+    first[1:] = (sources[1:] != sources[:-1]) | (targets[1:] != targets[:-1])
+    n_double = int((~first).sum()) // (1 if is_directed else 2)
+    if n_double:
+        notes.append(f"{_count(n_double, 'edge')} left out beside a lighter or equal one between the same vertices")
+    return Graph(n, sources[first], targets[first], weights[first], names, tuple(notes))
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def graph_of(value: Any, names: Sequence[Hashable] | None = None) -> Graph | None:
+    """A graph of another library as a `Graph`: networkx's, a sparse matrix of SciPy; None for anything else.
+
+    Parameters
+    ----------
+    names
+        Instead of the names that it has.
+
+    Raises
+    ------
+    InputError
+        As `Graph.from_edges`, and where an edge has no number as its weight.
+    """
+    if isinstance(value, Graph):
+        return value
+    if hasattr(value, "tocoo"):
+        return _of_sparse(value, names)
+    if hasattr(value, "is_directed") and hasattr(value, "edges") and hasattr(value, "nodes"):
+        return _of_networkx(value, names)
+    return None
+
+
+def _of_sparse(value: Any, names: Sequence[Hashable] | None) -> Graph:
+    if value.ndim != 2 or value.shape[0] != value.shape[1]:
+        raise InputError(f"the sparse matrix is of shape {value.shape}: it has to be square")
+    entries = value.tocoo()
+    data = entries.data
+    if data.dtype.kind in "iub" and data.dtype.name not in DTYPES:
+        data = _shortest_integers(data)
+    row, column = (np.asarray(index, np.int64) for index in (entries.row, entries.col))
+    return Graph.from_edges(row, column, data, n=value.shape[0], names=names)
+
+
+def _of_networkx(value: Any, names: Sequence[Hashable] | None) -> Graph:
+    nodes = list(value.nodes)
+    number = {node: k for k, node in enumerate(nodes)}
+    edges = [(number[a], number[b], data.get("weight", 1)) for a, b, data in value.edges(data=True)]
+    try:
+        weights = np.array([float(weight) for _, _, weight in edges])
+    except (TypeError, ValueError):
+        weights = np.array([math.nan])
+    if np.isnan(weights).any():
+        a, b, weight = next(edge for edge in edges if not _is_number(edge[2]))
+        raise InputError(
+            f"the weight of the edge from {shown(str(nodes[a]))} to {shown(str(nodes[b]))} is {shown(repr(weight))}, "
+            "no number"
+        )
+    if all(isinstance(weight, int | np.integer) for _, _, weight in edges) and edges:
+        weights = _shortest_integers(np.array([int(weight) for _, _, weight in edges]))
+    ends = np.array([edge[:2] for edge in edges], np.int64).reshape(-1, 2)
+    return Graph.from_edges(
+        ends[:, 0],
+        ends[:, 1],
+        weights,
+        n=len(nodes),
+        names=nodes if names is None else names,
+        is_directed=value.is_directed(),
+    )
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        return not math.isnan(float(value))
+    except (TypeError, ValueError):
+        return False

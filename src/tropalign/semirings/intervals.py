@@ -1,0 +1,363 @@
+"""Intervals that are best cut into two: the general problem, the order of matrix products, search trees.
+
+The kernel is `native/semirings/triangular.hpp`; nearly all of its work is a product of matrices over min-plus.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign import _native
+from tropalign.errors import InputError, UsageError
+from tropalign.machine.memory import default_budget, require
+from tropalign.machine.threads import resolve_threads
+from tropalign.semirings.arrays import checked_matrix, surveyed
+from tropalign.semirings.semirings import MIN_PLUS, Semiring, checked_semiring, zero_of
+
+#: Rows and columns of a tile (kTriangleTile in native/semirings/triangular.hpp).
+TILE = 64
+#: Whole numbers below this are exact in float64.
+_EXACT = 2.0**53
+
+
+def triangular(weight: Any, semiring: Semiring = MIN_PLUS, *, n_threads: int = 0) -> NDArray[Any]:
+    """The best way to cut each interval into two, which are cut the same way, down to single elements.
+
+    M[i, i] = weight[i, i], and for i < j M[i, j] = weight[i, j] + the best over i <= k < j of M[i, k] + M[k + 1, j].
+
+    Parameters
+    ----------
+    weight
+        n x n numbers, float32 or float64: on the diagonal what an element costs, above it what an interval adds. The
+        semiring's zero forbids the interval. What is below the diagonal does not count.
+    semiring
+        `MIN_PLUS`, where the best is the lowest, or `MAX_PLUS`.
+    n_threads
+        Threads, 0 for all that are available.
+
+    Returns
+    -------
+    numpy.ndarray
+        M, of the same size and type; below the diagonal the semiring's zero. `best_cuts` says where to cut.
+
+    Raises
+    ------
+    InputError
+        No square matrix, a number that the semiring does not have, or a result that the type cannot hold.
+    UsageError
+        No such semiring, or another type.
+    ResourceError
+        The memory does not suffice.
+
+    Examples
+    --------
+    Merging neighbouring heaps of 2, 3 and 4 stones, where a merge costs as many steps as there are stones:
+
+    >>> import numpy as np
+    >>> from tropalign.tropical import triangular
+    >>> triangular(np.array([[0.0, 5, 9], [0, 0, 7], [0, 0, 0]]))[0].tolist()
+    [0.0, 5.0, 14.0]
+    """
+    semiring = checked_semiring(semiring)
+    if not semiring.is_tropical:
+        raise UsageError(f"triangular is for MIN_PLUS and MAX_PLUS, which choose: {semiring.name} does not")
+    matrix = checked_matrix(weight, semiring, "weight", is_square=True)
+    if matrix.dtype not in (np.float32, np.float64):
+        raise UsageError(f"weight is of {matrix.dtype}: convert it to float32 or float64")
+    values = empty_triangle(len(matrix), matrix.dtype, semiring)
+    upper = np.where(np.tri(len(matrix), k=-1, dtype=bool), matrix.dtype.type(semiring.zero), matrix)
+    bounds = surveyed(upper, semiring, "weight")
+    if 2 * len(matrix) * max(bounds.highest, -bounds.lowest) > float(np.finfo(matrix.dtype).max):
+        raise InputError(f"sums of weights may be beyond {matrix.dtype}: divide them by a number")
+    values[: len(matrix), : len(matrix)] = upper
+    fill(values, semiring, is_weighted=True, n_threads=n_threads)
+    return np.ascontiguousarray(values[: len(matrix), : len(matrix)])
+
+
+def best_cuts(M: Any, semiring: Semiring = MIN_PLUS) -> NDArray[np.int32]:
+    """Where the whole interval, and each interval that this makes, is cut.
+
+    Parameters
+    ----------
+    M
+        The result of `triangular`.
+    semiring
+        The semiring that it was found over.
+
+    Returns
+    -------
+    numpy.ndarray
+        (n - 1, 3) int32: i, k and j of each cut of the elements i to j into those to k and those from k + 1. The whole
+        comes first, then what is left of its cut, then what is right of it. Of equally good cuts the first is taken.
+
+    Raises
+    ------
+    InputError
+        No square matrix, or one whose whole interval has no value (the semiring's zero).
+    UsageError
+        No semiring, or a type that it is not computed in.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tropalign.tropical import best_cuts, triangular
+    >>> best_cuts(triangular(np.array([[0.0, 5, 9], [0, 0, 7], [0, 0, 0]]))).tolist()
+    [[0, 1, 2], [0, 0, 1]]
+    """
+    semiring = checked_semiring(semiring)
+    matrix = checked_matrix(M, semiring, "M", is_square=True)
+    if not semiring.is_tropical:
+        raise UsageError(f"best_cuts is for MIN_PLUS and MAX_PLUS, which choose: {semiring.name} does not")
+    surveyed(matrix, semiring, "M")
+    if len(matrix) and matrix[0, -1] == zero_of(semiring, matrix.dtype):
+        raise InputError(f"M[0, {len(matrix) - 1}] is {semiring.zero}: there is no way to cut the whole interval")
+    choose = np.argmax if semiring.is_max else np.argmin
+
+    def best_cut(i: int, j: int) -> int:
+        return i + int(choose(matrix[i, i:j] + matrix[i + 1 : j + 1, j]))
+
+    return _cuts(len(matrix), best_cut)
+
+
+def _cuts(n: int, best_cut: Any) -> NDArray[np.int32]:
+    cuts, open_intervals = [], [(0, n - 1)]
+    while open_intervals:
+        i, j = open_intervals.pop()
+        if i < j:
+            k = best_cut(i, j)
+            cuts.append((i, k, j))
+            open_intervals += [(k + 1, j), (i, k)]
+    return np.array(cuts, np.int32).reshape(-1, 3)
+
+
+def empty_triangle(n: int, dtype: Any, semiring: Semiring) -> NDArray[Any]:
+    """A square array of as many tiles as n elements need, without a value; integers have native code's infinity."""
+    size = -(-n // TILE) * TILE
+    kind = np.dtype(dtype)
+    require(size * size * kind.itemsize, default_budget(), f"a triangle of {n} elements", "give fewer elements")
+    worst = semiring.zero
+    if kind.kind == "i":
+        worst = np.iinfo(kind).max // 2 * (-1 if semiring.is_max else 1)
+    return np.full((size, size), worst, kind)
+
+
+def fill(
+    values: NDArray[Any],
+    semiring: Semiring,
+    *,
+    is_weighted: bool = False,
+    sizes: NDArray[np.float64] | None = None,
+    closing: NDArray[Any] | None = None,
+    letters: NDArray[np.uint8] | None = None,
+    least_distance: int = 1,
+    n_threads: int = 0,
+) -> None:
+    """Finds the numbers of all intervals, in `values` (native/semirings/triangular.hpp)."""
+    _native.fill_triangle(
+        values, semiring.is_max, is_weighted, sizes, closing, letters, least_distance, resolve_threads(n_threads)
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class MatrixChain:
+    """The cheapest order in which to multiply matrices.
+
+    Attributes
+    ----------
+    cost : int
+        Multiplications of numbers that it takes.
+    cuts : numpy.ndarray
+        (n - 1, 3) int32, a row per product, as `best_cuts` gives them: the product of the matrices i to k is multiplied
+        by that of the matrices k + 1 to j. A product stands before those that it needs.
+
+    Examples
+    --------
+    >>> from tropalign.tropical import matrix_chain
+    >>> order = matrix_chain([10, 30, 5, 60])
+    >>> print(order, order.cost)
+    ((0 1) 2) 4500
+    """
+
+    cost: int
+    cuts: NDArray[np.int32]
+
+    def __str__(self) -> str:
+        """The products in parentheses, matrices by their numbers."""
+        made: dict[tuple[int, int], str] = {}
+        for i, k, j in self.cuts[::-1].tolist():
+            left, right = made.pop((i, k), str(i)), made.pop((k + 1, j), str(j))
+            made[i, j] = f"({left} {right})"
+        return made.popitem()[1] if made else "0"
+
+
+def matrix_chain(sizes: Any, *, n_threads: int = 0) -> MatrixChain:
+    """In which order to multiply matrices, so that it takes the fewest multiplications of numbers.
+
+    M[i, j] = min over i <= k < j of M[i, k] + M[k + 1, j] + sizes[i] * sizes[k + 1] * sizes[j + 1].
+
+    Parameters
+    ----------
+    sizes
+        n + 1 whole numbers: matrix i has sizes[i] rows and sizes[i + 1] columns.
+    n_threads
+        Threads, 0 for all that are available.
+
+    Returns
+    -------
+    MatrixChain
+        The cost, exact, and the order. Of equally good cuts the first is taken.
+
+    Raises
+    ------
+    InputError
+        Fewer than two sizes, one that is no whole number or below 0, or a cost of 2^53 or more.
+    ResourceError
+        The memory does not suffice.
+
+    Examples
+    --------
+    >>> from tropalign.tropical import matrix_chain
+    >>> matrix_chain([30, 35, 15, 5, 10, 20, 25]).cost
+    15125
+    """
+    p = _whole_sizes(sizes)
+    n = len(p) - 1
+    values = empty_triangle(n, np.float64, MIN_PLUS)
+    values[np.arange(n), np.arange(n)] = 0
+    padded = np.zeros(len(values) + 1)
+    padded[: n + 1] = p
+    fill(values, MIN_PLUS, sizes=padded, n_threads=n_threads)
+    # Numbers below 2^53 are exact, and a rounded sum above is never taken for the lowest of exact ones.
+    if any((values[i, i:n] >= _EXACT).any() for i in range(n)):
+        raise InputError("the products take 2^53 multiplications or more: divide all sizes by a number")
+
+    def best_cut(i: int, j: int) -> int:
+        costs = values[i, i:j] + values[i + 1 : j + 1, j]
+        return i + int(np.argmin(costs + p[i] * p[j + 1] * p[i + 1 : j + 1]))
+
+    return MatrixChain(int(values[0, n - 1]), _cuts(n, best_cut))
+
+
+def _whole_sizes(sizes: Any) -> NDArray[np.float64]:
+    try:
+        given = np.asarray(sizes)
+        p = given.astype(np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError("sizes are no list of whole numbers") from None
+    if given.ndim != 1 or len(given) < 2 or given.dtype.kind not in "iuf":
+        raise InputError("sizes are no list of at least two whole numbers: one more than there are matrices")
+    is_bad = ~((p >= 0) & (p < _EXACT) & (p == np.floor(p)))
+    if is_bad.any():
+        at = int(np.argmax(is_bad))
+        raise InputError(f"sizes[{at}] is {given[at]}: give whole numbers from 0 to 2^53")
+    return p
+
+
+@dataclass(frozen=True, eq=False)
+class SearchTree:
+    """A binary tree in which keys are found in the fewest steps.
+
+    Attributes
+    ----------
+    cost : float
+        The steps of a search, on average if the weights sum to 1.
+    parents : numpy.ndarray
+        (n,) int32: the key above each key, -1 for the root.
+
+    Examples
+    --------
+    >>> from tropalign.tropical import search_tree
+    >>> tree = search_tree([0.1, 0.2, 0.4, 0.3])
+    >>> tree.root, tree.parents.tolist()
+    (2, [1, 2, -1, 2])
+    """
+
+    cost: float
+    parents: NDArray[np.int32]
+
+    @property
+    def root(self) -> int:
+        """The key at the top, -1 if there is no key."""
+        return int(np.argmin(self.parents)) if len(self.parents) else -1
+
+
+def search_tree(weights: Any, misses: Any = None, *, n_threads: int = 0) -> SearchTree:
+    """The binary search tree in which keys of different weights are found in the fewest steps [1]_.
+
+    E[i, j] = W[i, j] + min over i <= r < j of E[i, r] + E[r + 1, j] for the keys i to j - 1 with the root r. W[i, j] is
+    the sum of their weights and those of the gaps around them; E[i, i] = misses[i].
+
+    Parameters
+    ----------
+    weights
+        (n,) numbers, not negative: how often each key is looked for.
+    misses
+        (n + 1,) numbers: how often something is looked for that is between two keys, before the first or after the
+        last. None for never.
+    n_threads
+        Threads, 0 for all that are available.
+
+    Returns
+    -------
+    SearchTree
+        The cost in float64, and the tree. Of equally good roots the first is taken.
+
+    Raises
+    ------
+    InputError
+        Weights that are no numbers, negative or infinite, or not one more of `misses`.
+    ResourceError
+        The memory does not suffice.
+
+    Notes
+    -----
+    For very many keys there is a faster algorithm (Knuth 1971) that takes n^2 steps; this one takes n^3 / 6.
+
+    References
+    ----------
+    .. [1] T. H. Cormen, C. E. Leiserson, R. L. Rivest, C. Stein. Introduction to Algorithms, third edition, chapter
+       15.5. MIT Press 2009.
+
+    Examples
+    --------
+    >>> from tropalign.tropical import search_tree
+    >>> tree = search_tree([0.15, 0.10, 0.05, 0.10, 0.20], [0.05, 0.10, 0.05, 0.05, 0.05, 0.10])
+    >>> round(tree.cost, 12)
+    2.75
+    """
+    p = _checked_weights(weights, "weights")
+    q = np.zeros(len(p) + 1) if misses is None else _checked_weights(misses, "misses")
+    n = len(p)
+    if len(q) != n + 1:
+        raise InputError(f"there are {n} weights and {len(q)} misses: give one more of these")
+    values = empty_triangle(n + 1, np.float64, MIN_PLUS)
+    # The sum of weights i to j - 1 and misses i to j.
+    sums_p, sums_q = np.append(0, p.cumsum()), np.append(0, q.cumsum())
+    values[: n + 1, : n + 1] = (sums_p + sums_q[1:]) - (sums_p + sums_q[:-1])[:, None]
+    values[np.arange(n + 1), np.arange(n + 1)] = q
+    fill(values, MIN_PLUS, is_weighted=True, n_threads=n_threads)
+    found = values[: n + 1, : n + 1]
+    parents = np.full(n, -1, np.int32)
+    tops = {(0, n): -1}
+    for i, r, j in best_cuts(found).tolist():
+        parents[r] = tops.pop((i, j))
+        tops[i, r] = tops[r + 1, j] = r
+    return SearchTree(float(found[0, n]), parents)
+
+
+def _checked_weights(weights: Any, name: str) -> NDArray[np.float64]:
+    try:
+        numbers = np.asarray(weights).astype(np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(f"{name} are no list of numbers") from None
+    if numbers.ndim != 1 or np.asarray(weights).dtype.kind not in "iuf":
+        raise InputError(f"{name} are no list of numbers")
+    is_bad = ~((numbers >= 0) & (numbers <= 1e300))
+    if is_bad.any():
+        at = int(np.argmax(is_bad))
+        raise InputError(f"{name}[{at}] is {numbers[at]}: give numbers from 0 to 1e300")
+    return numbers

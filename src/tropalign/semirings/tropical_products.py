@@ -1,0 +1,143 @@
+"""Products over min-plus and max-plus: in which type they are computed, so that no number wraps around."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign import _native
+from tropalign.devices.selection import require_processor
+from tropalign.errors import InputError
+from tropalign.semirings.arrays import Survey, place_of, surveyed
+from tropalign.semirings.semirings import Semiring, zero_of
+
+if TYPE_CHECKING:
+    from tropalign.execution.task import Device
+
+#: The type that is computed in where the bounds of a type do not suffice.
+_WIDER = {"float16": "float32", "float32": "float64", "int16": "int32", "int32": "float64"}
+
+
+def tropical_product(
+    a: NDArray[Any],
+    b: NDArray[Any],
+    semiring: Semiring,
+    *,
+    argbest: bool,
+    n_threads: int,
+    devices: Sequence[Device] | None = None,
+) -> tuple[NDArray[Any], NDArray[np.int32] | None]:
+    """`matmul` of matrices (p, m, k) and (p, k, n). Raises InputError on a number or result out of range."""
+    of_a, of_b = surveyed(a, semiring, "A"), surveyed(b, semiring, "B")
+    dtype = a.dtype
+    wide = dtype if suffices(dtype, semiring, of_a, of_b) else np.dtype(_WIDER.get(dtype.name, dtype.name))
+    if wide == dtype == np.float64 and not suffices(dtype, semiring, of_a, of_b):
+        raise InputError("sums of A's and B's numbers are beyond float64: divide both by a number")
+    limit = float(limit_of(wide, semiring, of_a, of_b)) if wide.kind == "i" else 0.0
+
+    def on_cpu(a: NDArray[Any], b: NDArray[Any], n_threads: int) -> tuple[NDArray[Any], NDArray[np.int32] | None]:
+        left, right = _bounded(a, wide, semiring, of_a), _bounded(b, wide, semiring, of_b)
+        return _native.tropical_product(left, right, semiring.is_max, argbest, limit, n_threads)
+
+    if devices is not None:
+        from tropalign.semirings.gpu_numbers import Encoding
+        from tropalign.semirings.product_task import product_on
+
+        encode = partial(Encoding.of, dtype if dtype.kind == "i" else wide, semiring, (of_a, of_b))
+        shared = product_on(devices, a, b, encode, wide, lambda *given: on_cpu(*given)[0])
+        if shared is not None:
+            return narrowed(shared, dtype, semiring), None
+        require_processor(devices, "products of numbers as large or as far apart as these")
+    c, best_k = on_cpu(a, b, n_threads)
+    return narrowed(c, dtype, semiring), best_k
+
+
+def bounded_infinity(dtype: np.dtype[Any]) -> int:
+    """What native code takes for infinity: any two numbers no further from 0 add up without wrapping around."""
+    return int(np.iinfo(dtype).max) // 2
+
+
+def suffices(dtype: np.dtype[Any], semiring: Semiring, of_a: Survey, of_b: Survey) -> bool:
+    """Whether sums of two numbers stay within a type, and integers apart from its infinity."""
+    if dtype == np.float16:
+        return False
+    low, high = _sums(of_a, of_b)
+    if dtype.kind == "f":
+        largest = float(np.finfo(dtype).max)
+        return low > high or (low >= -largest and high <= largest)
+    whole = np.iinfo(dtype)
+    if low > high:
+        low = high = 0
+    lowest = min(low, of_a.lowest, of_b.lowest)
+    highest = max(high, of_a.highest, of_b.highest)
+    bound = bounded_infinity(dtype)
+    is_within = lowest > whole.min and highest < whole.max
+    if not (of_a.any_zero or of_b.any_zero):
+        return bool(is_within)
+    limit = limit_of(dtype, semiring, of_a, of_b)
+    is_apart = low > limit if semiring.is_max else high < limit
+    return bool(is_within and is_apart and lowest >= -bound and highest <= bound)
+
+
+def _sums(of_a: Survey, of_b: Survey) -> tuple[float, float]:
+    """The bounds of sums of finite numbers, the lower one above the other where there are none."""
+    if of_a.lowest > of_a.highest or of_b.lowest > of_b.highest:
+        return np.inf, -np.inf
+    return of_a.lowest + of_b.lowest, of_a.highest + of_b.highest
+
+
+def limit_of(dtype: np.dtype[Any], semiring: Semiring, of_a: Survey, of_b: Survey) -> int:
+    """The number at and beyond which integers are infinite: infinity plus the finite number that takes most away."""
+    if not (of_a.any_zero or of_b.any_zero):
+        return int(zero_of(semiring, dtype))
+    bound = bounded_infinity(dtype)
+    if semiring.is_max:
+        return -bound + int(max(of_a.highest, of_b.highest, 0))
+    return bound + int(min(of_a.lowest, of_b.lowest, 0))
+
+
+def widened(matrix: NDArray[Any], semiring: Semiring) -> NDArray[np.float64]:
+    """Integers as float64 with the semiring's infinity."""
+    wide = matrix.astype(np.float64)
+    wide[matrix == zero_of(semiring, matrix.dtype)] = semiring.zero
+    return wide
+
+
+def _bounded(matrix: NDArray[Any], dtype: np.dtype[Any], semiring: Semiring, survey: Survey) -> NDArray[Any]:
+    """The matrix in another type, its infinity as native code takes it."""
+    if dtype.kind == "f":
+        return matrix.astype(dtype, copy=False) if matrix.dtype.kind == "f" else widened(matrix, semiring)
+    if matrix.dtype == dtype:
+        return _native.bounded_numbers(matrix, semiring.is_max) if survey.any_zero else matrix
+    wide = matrix.astype(dtype)
+    if survey.any_zero:
+        bound = bounded_infinity(dtype)
+        wide[matrix == zero_of(semiring, matrix.dtype)] = -bound if semiring.is_max else bound
+    return wide
+
+
+def narrowed(c: NDArray[Any], dtype: np.dtype[Any], semiring: Semiring) -> NDArray[Any]:
+    """A result in its type. Raises InputError on a number that the type cannot hold, and says which type can."""
+    if c.dtype == dtype:
+        return c
+    is_zero = c == zero_of(semiring, c.dtype)
+    if dtype.kind == "f":
+        with np.errstate(over="ignore"):
+            narrow = c.astype(dtype)
+        is_beyond = np.isinf(narrow) & ~is_zero
+    else:
+        limits, worst = np.iinfo(dtype), zero_of(semiring, dtype)
+        is_beyond = ~is_zero & ((c < limits.min) | (c > limits.max) | (c == worst))
+        narrow = np.where(is_zero | is_beyond, worst, c).astype(dtype)
+    if is_beyond.any():
+        at = int(np.argmax(is_beyond))
+        number = c.reshape(-1)[at]
+        raise InputError(
+            f"the product's entry [{place_of(at, c.shape)}] is {number:.15g}, which {dtype} cannot hold: "
+            f"convert the matrices to {_WIDER[dtype.name]}"
+        )
+    return narrow

@@ -1,0 +1,73 @@
+"""What all tables of results have in common: each class once, in the results of `test_pickles.py`."""
+
+import pickle
+
+import numpy as np
+import pytest
+from test_pickles import MAKERS
+
+from tropalign.results.columns import Rows, Table
+
+ROWS = {name: made for name, make in MAKERS.items() if isinstance(made := make(), Rows)}
+ROWS["domains"] = ROWS["hits"].domains
+TABLES = {name: made for name, made in ROWS.items() if isinstance(made, Table)}
+
+
+def test_every_kind_of_result_is_here():
+    def kinds(base):
+        return {one for kind in base.__subclasses__() for one in (kind, *kinds(kind))}
+
+    assert {type(made) for made in ROWS.values()} == kinds(Rows) - {Table}
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_rows(name):
+    result = ROWS[name]
+    n = len(result)
+    assert [str(one) for one in result] == [str(result[k]) for k in range(n)] and n
+    assert str(result[-1]) == str(result[n - 1]) == str(result[np.int64(n - 1)])
+    every = np.arange(n)
+    for part in (result[:], result[every], result[np.ones(n, bool)], result.take(every), result.slice(0, n + 5)):
+        assert type(part) is type(result) and part == result and str(part) == str(result)
+    backwards = result[::-1]
+    assert [str(one) for one in backwards] == [str(one) for one in result][::-1]
+    assert backwards[::-1] == result and (n == 1 or backwards != result)
+    assert len(result[:0]) == len(result[[]]) == len(result[5:2]) == 0 and list(result[:0]) == []
+    for wrong in (n, -n - 1, [n], [0.5], np.ones(n + 1, bool)):
+        with pytest.raises(IndexError):
+            result[wrong]
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_equality_and_pickles(name):
+    result = ROWS[name]
+    assert pickle.loads(pickle.dumps(result)) == result != object()
+    assert result != result[:0]
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(result)
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_other_libraries(name):
+    pytest.importorskip("pandas"), pytest.importorskip("polars")
+    result = TABLES[name]
+    for table in (result, result[:0]):
+        columns = {key: list(values) for key, values in table.columns().items()}
+        frames = (table.to_pandas().to_dict("list"), table.to_polars().to_dict(as_series=False))
+        assert all(frame == columns for frame in frames)
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_notebooks(name):
+    page = ROWS[name]._repr_html_()
+    assert page.startswith("<p>") and repr(ROWS[name]).splitlines()[0].strip("<>") in page
+    assert name not in TABLES or all(f"<th>{column}</th>" in page for column in ("score",) if "<th>score" in page)
+    assert ROWS[name][:0]._repr_html_()
+
+
+def test_a_cluster_is_taken_once():
+    found = ROWS["clusters"]
+    with pytest.raises(IndexError, match="named twice"):
+        found.take(np.array([0, 0]))
+    (one,) = found[[1]]
+    assert one == found[1] and found[[1]].columns()["member"].tolist() == one.members

@@ -1,0 +1,106 @@
+"""Pickles of results as earlier versions wrote them (``pickles/``, made by `write_all`) are the results of today."""
+
+import pickle
+from operator import attrgetter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tropalign
+from tropalign import tropical
+from tropalign.trees import alignment_distances, neighbour_joining, parse_tree
+
+FOLDER = Path(__file__).parent / "pickles"
+EXAMPLES = Path(__file__).parents[2] / "examples"
+SEQUENCES = {"a": "MKVLAWHEAGAW", "b": "MKILAWPAWHEAE", "c": "KVLAWMKHE"}
+ROWS = np.array([list(row) for row in (b"ACGTA", b"ACGAA", b"ACCAA", b"TCCAA")], np.uint8)
+
+
+def table():
+    (found,) = tropalign.align_all(SEQUENCES)
+    return found
+
+
+def stranded():
+    (found,) = tropalign.align_all({"a": "AACGGGT", "b": "ACCCGTT"}, strand="both", mode="local", report="ends")
+    return found
+
+
+def hits():
+    return tropalign.search(EXAMPLES / "efp.hmm", EXAMPLES / "efp.fasta")[:3]
+
+
+def package():
+    return tropalign.ReferencePackage.build(("a", "b", "c", "d"), ROWS, "((a:0.1,b:0.1):0.1,c:0.1,d:0.1);")
+
+
+def placements():
+    (found,) = tropalign.place(package(), [("x", "ACGTA"), ("y", "CCA")])
+    return found
+
+
+def segments():
+    return tropalign.decode("cpg", {"chr": "ATTGCAATCATG" * 20 + "CGCGGCGCCGACG" * 20})
+
+
+def shortest_paths():
+    far = float("inf")
+    graph = [[0, 3, 8], [far, 0, 2], [1, far, 0]]
+    return tropical.shortest_paths(graph, names=["a", "b", "c"], predecessors=True)
+
+
+MAKERS = {
+    "table": table,
+    "stranded": stranded,
+    "row": lambda: table()[1],
+    "pair": lambda: tropalign.align("MKVLAW", "MKILAW"),
+    "hits": hits,
+    "placements": placements,
+    "clusters": lambda: tropalign.cluster({"a": "ACGTACGTACGTT", "b": "ACGTACGTACGT", "c": "GGGCCCTTTAAA"}, 0.9),
+    "alignment": lambda: tropalign.align_multiple(SEQUENCES),
+    "segments": segments,
+    "paths": shortest_paths,
+    "tree": lambda: parse_tree("((A:1,B:2)97:0.5,'C c':3,D:-4);"),
+    "joined": lambda: neighbour_joining(alignment_distances(tropalign.align_multiple(SEQUENCES)), "abc"),
+    "package": package,
+}
+
+
+def write_all():
+    """Pickles of what this version makes."""
+    FOLDER.mkdir(exist_ok=True)
+    for name, make in MAKERS.items():
+        (FOLDER / f"{name}.pickle").write_bytes(pickle.dumps(make(), 5))
+
+
+#: What of a class that has no equality says that two are the same.
+CONTENT = {
+    "paths": ("distances", "sources", "predecessors", "names", "method", "notes"),
+    "tree": ("names", "children", "lengths", "support"),
+    "joined": ("names", "children", "lengths", "support"),
+    "package": ("names", "letters", "columns", "planes", "distinct", "gap_flags", "tree.newick"),
+}
+
+
+def content(name, thing):
+    """A result, or what it holds."""
+    if name not in CONTENT:
+        return thing
+    values = [attrgetter(part)(thing) for part in CONTENT[name]]
+    values = [value() if callable(value) else value for value in values]
+    return [value.tolist() if isinstance(value, np.ndarray) else value for value in values]
+
+
+def test_every_class_has_a_pickle():
+    assert {path.stem for path in FOLDER.iterdir()} == set(MAKERS)
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_a_pickle_is_what_is_made_today(name):
+    kept = pickle.loads((FOLDER / f"{name}.pickle").read_bytes())
+    made = MAKERS[name]()
+    assert type(kept) is type(made)
+    for one in (kept, pickle.loads(pickle.dumps(kept))):
+        assert str(content(name, one)) == str(content(name, made))
+        assert name in CONTENT or one == made
