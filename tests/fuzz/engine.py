@@ -20,7 +20,8 @@ from pathlib import Path
 HERE = Path(__file__).parent
 CORPUS = HERE / "corpus" / "pairwise"
 NATIVE = HERE.parent.parent / "native"
-SOURCES = [*NATIVE.glob("compute/*.cpp"), *NATIVE.glob("simd/*.cpp"), *NATIVE.glob("pairwise/*.cpp"), HERE / "pairwise.cpp"]
+SOURCES = [path for folder in ("compute", "simd", "pairwise") for path in NATIVE.glob(f"{folder}/*.cpp")]
+SOURCES += [HERE / "pairwise.cpp"]
 FLAGS = ["-std=c++20", "-O1", "-fwrapv", "-w", "-pthread"]
 SANITIZERS = ["-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
 #: An instruction set's flags; every processor of the last ten years has it.

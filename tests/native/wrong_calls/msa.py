@@ -30,7 +30,8 @@ def groups_of_sequences():
         {
             "pairs": i32([0, 1], [0, 2]), "row_sizes": u16(1, 0, 2, 1, 1, 0), "columns": u16(0, 0, 1, 1, 2),
             "values": u16(100, 200, 300, 400, 500), "offsets": i64(0, 3, 5, 8),
-            "column_of": u16(0, 2, 3, 0, 1, 0, 1, 3), "begins": i64(0, 2), "n_rows": i32(4), "n_columns": i32(4), "cutoff": 0.0, "n_threads": 1,
+            "column_of": u16(0, 2, 3, 0, 1, 0, 1, 3), "begins": i64(0, 2),
+            "n_rows": i32(4), "n_columns": i32(4), "cutoff": 0.0, "n_threads": 1,
         },
         [
             ("pairs", "not two numbers", np.zeros((2, 3), np.int32)),
