@@ -43,7 +43,7 @@ std::vector<MatrixRule> series_of(const Column<double> &above, const Column<int3
     return series;
 }
 
-/// Of n sequences, with a weight each.
+/// A family of n sequences with a weight each.
 ClustalwFamily family_of(const Column<uint8_t> &letters, const Column<int64_t> &offsets,
                          const Array<int32_t, 2> &children, const Column<double> &lengths,
                          const Column<int32_t> &weights) {

@@ -107,7 +107,7 @@ void run(const Call &call, int64_t n_items, Progress progress, IsLong is_long, W
     poll.rethrow();
 }
 
-/// The same for sequences, some of which may be long.
+/// Does work for sequences, some of which may be long.
 template <class Work>
 void run_sequences(const Call &call, const HmmModel &model, Progress progress, Work work) {
     const auto is_long = [&](int64_t k) { return call.offsets[k + 1] - call.offsets[k] > long_sequence(model); };

@@ -1,3 +1,4 @@
+// The module _native: what each file of this folder binds.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>

@@ -50,7 +50,7 @@ Tuple<Numpy<uint32_t>, Numpy<uint16_t>, Numpy<uint16_t>> matrix(const PosteriorS
                           copied(rows.values, n_elements));
 }
 
-/// Of pairs, sizes, places, members, weights, how many at once, and shift: a sum per element.
+/// A function of pairs, sizes, places, members, weights, how many at once, and shift: a sum per element.
 TROPALIGN_PYTHON_TYPE(ProductSums,
                       "collections.abc.Callable[[numpy.typing.NDArray[numpy.int32], "
                       "numpy.typing.NDArray[numpy.int32], numpy.typing.NDArray[numpy.uint16], "

@@ -34,7 +34,7 @@ Numpy<float> scores(const SearchModel &model, const TargetBlock &block, Column<i
 
 using ArrangedScores = void(const SearchModel &, const TargetBlock &, Targets, int, float *);
 
-/// The same by one arrangement of lanes.
+/// Scores by one arrangement of lanes.
 template <ArrangedScores *filter, int (*n_arrangements)()>
 Numpy<float> arranged_scores(const SearchModel &model, const TargetBlock &block, Column<int32_t> targets,
                              int arrangement) {

@@ -20,7 +20,7 @@ constexpr size_t kMostNodes = 1'000'000;
 /// Above 1 a probability may be by rounding alone: scores of larger ones leave the range in which the float stages
 /// hold.
 constexpr float kMostProbability = 1.001f;
-/// Of a residue by chance: ratios to it stay in that range, too.
+/// The probability of a residue by chance: ratios to it stay in that range, too.
 constexpr float kLeastBackground = 1e-6f;
 
 void require_probabilities(const float *values, size_t count, const char *name) {

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int32_t kMostTaxa = 1 << 20;
 
-/// Of float or double.
+/// Numbers of float or double.
 using Reals = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 template <class T>

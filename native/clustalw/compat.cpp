@@ -1,3 +1,4 @@
+// The alignment that CLUSTALW 2.1 finds among equally good ones.
 #include <algorithm>
 #include <numeric>
 

@@ -1,3 +1,4 @@
+// What gaps cost at each column of a profile: gaps nearby, hydrophilic runs, residues.
 #include <algorithm>
 #include <cmath>
 

@@ -1,3 +1,4 @@
+// Identities of sequences by the guide tree, and how branch lengths are added up.
 #include <algorithm>
 #include <limits>
 

@@ -37,12 +37,12 @@ class Identities {
   public:
     explicit Identities(const ClustalwFamily &family);
 
-    /// Of each sequence with the one most like it.
+    /// The identity of each sequence with the one most like it.
     std::vector<double> highest() const;
-    /// Of each inner node: the mean over all pairs of its two children's sequences, those that wait aside. Sums go by
-    /// the larger group, then by the other, each in the family's order. 0 where a group is empty.
+    /// The mean identity at each inner node, over all pairs of its two children's sequences but those that wait. Sums
+    /// go by the larger group, then by the other, each in the family's order. 0 where a group is empty.
     std::vector<double> means(const std::vector<bool> &waits) const;
-    /// Of a sequence with all others (that with itself is 0).
+    /// The identities of a sequence with all others (that with itself is 0).
     std::vector<double> with_all(int32_t sequence) const;
 
   private:

@@ -77,7 +77,7 @@ struct Balance {
     T difference, depth;
 };
 
-/// As CLUSTALW adds up. Its depth leaves out the way from the node to where the others branch off.
+/// Distances as CLUSTALW adds them up: a depth leaves out the way from the node to where the others branch off.
 class CompatBalance {
   public:
     explicit CompatBalance(const Linked<float> &tree) : tree_(tree), place_(tree.parent.size(), kNone) {

@@ -25,8 +25,8 @@ inline constexpr int64_t kMostWords = 1 << 20;
 /// Sequences have up to kLongestOfWords residues.
 bool clustalw_word_scores(const ClustalwSequences &, const WordRules &, int n_threads, int32_t *scores, const Poll &);
 
-/// The same just as CLUSTALW 2.1 finds them: of diagonals with equally many words those are taken that its sort leaves
-/// last, and pieces of chains beyond four times the longest sequence are not looked at.
+/// Word scores just as CLUSTALW 2.1 finds them: of diagonals with equally many words it takes those that its sort
+/// leaves last, and it does not look at pieces of chains beyond four times the longest sequence.
 bool clustalw_word_scores_compat(const ClustalwSequences &, const WordRules &, int n_threads, int32_t *scores,
                                  const Poll &);
 

@@ -1,3 +1,4 @@
+// Likelihoods by many states, from both ends to the middle.
 #include <algorithm>
 #include <cmath>
 #include <numbers>

@@ -9,13 +9,13 @@ namespace tropalign {
 
 class Emissions {
   public:
-    /// Of `most` positions at a time.
+    /// Emissions of `most` positions at a time.
     Emissions(const HmmModel &model, const Observations &seen, int64_t most)
         : model_(model), seen_(seen), index_(static_cast<size_t>(most)),
           rows_(seen.frames ? static_cast<size_t>(most * model.padded) : 0),
           highest_(seen.frames ? static_cast<size_t>(most) : 0) {}
 
-    /// Those of the positions [first, last). Returns whether one power of two per position holds them, if that matters.
+    /// Makes those of [first, last). Returns whether one power of two per position holds them, if that matters.
     bool prepare(int64_t first, int64_t last) {
         const int64_t n = last - first;
         power_ = 0;

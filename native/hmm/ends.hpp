@@ -25,7 +25,7 @@ struct StretchEnds {
 /// Whether words are made for this sequence.
 bool goes_by_words(const HmmModel &model, int64_t begin, int64_t end);
 
-/// All of it, of a sequence that goes by words. False where no sum is above 0, or too small.
+/// Sums at the ends of a sequence that goes by words. False where no sum is above 0, or too small.
 bool ends_by_words(const HmmModel &model, const Observations &seen, int64_t begin, int64_t end, int64_t stretch,
                    SumRun &run, StretchEnds &ends);
 
@@ -47,7 +47,8 @@ inline constexpr int32_t kManyStates = 96;
 /// Divides by a power of two so that the highest is 1 or a little less; returns the power.
 int scaled(Lined &sums, int32_t n_states);
 
-/// Of two positions and more, by a model that needs no checks. False where no sum is above 0, or too small.
+/// The likelihood of two positions and more, for a model that needs no checks. False where no sum is above 0, or too
+/// small.
 bool likelihood_from_both_ends(const HmmModel &model, const Observations &seen, int64_t begin, int64_t end, SumRun &run,
                                double &found);
 

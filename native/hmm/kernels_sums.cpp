@@ -147,7 +147,7 @@ template <bool Checked, int Padded>
     }
 }
 
-/// As forward_steps, from step end - 1 of each stream down to step begin.
+/// Steps as forward_steps has them, from step end - 1 of each stream down to step begin.
 template <bool Checked, int Padded, int Streams>
 void backward_steps(SumStream *streams, int64_t begin, int64_t end) {
     Room<Padded, Streams> room(streams);

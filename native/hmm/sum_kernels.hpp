@@ -83,8 +83,9 @@ struct HmmSumKernels {
     /// backward sums, scaled so that row t - 1 of the one, row t of the other and a transition between them make a
     /// posterior. A stream is not good as in `forward`, or where no path is left.
     void (*backward)(SumStream *streams, int n_streams);
-    /// As many steps of both, where nothing is checked and both have the forward matrix, of which each number is read
-    /// once for the two: `exponent` of x and `back_exponent` of beta are counted. `room` has 2 * padded + 8 * n_states.
+    /// Takes equally many steps of both, where nothing is checked and both have the forward matrix, each number of it
+    /// read once for the two: `exponent` of x and `back_exponent` of beta are counted. `room` has 2 * padded + 8 *
+    /// n_states.
     void (*both)(const SumSteps &ahead, double *x, int64_t &exponent, const SumSteps &back, double *beta,
                  int64_t &back_exponent, double *room);
     /// Goes through one chain or two, which have 8 or 16 padded states.

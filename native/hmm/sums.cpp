@@ -277,7 +277,7 @@ int64_t parts_of(const HmmModel &model, int64_t n_stretches, bool counts, int tu
     return std::min(n_stretches, std::clamp<int64_t>(n, 1, kMostParts));
 }
 
-/// As `posteriors`; false where one power of two per position does not do.
+/// Finds what `posteriors` does; false where one power of two per position does not do.
 bool narrow_posteriors(const HmmModel &model, const Observations &seen, int64_t begin, int64_t end,
                        const PosteriorSink *sink, HmmCounts *counts, SumRun &run, double &log_likelihood) {
     StretchEnds ends;

@@ -62,7 +62,7 @@ struct HmmModel {
     /// A row per symbol: probabilities times 2^-power, the highest between 1/2 and 1.
     Lined emissions;
     std::vector<int32_t> powers;
-    /// As given: n_states * n_states, and a row per symbol.
+    /// The given tables: n_states * n_states, and a row per symbol.
     std::vector<double> transition, by_symbol;
     /// Null where steps are taken one by one.
     std::shared_ptr<const HmmWords> words;
@@ -76,7 +76,7 @@ struct Observations {
 
 /// Who takes posteriors.
 struct PosteriorSink {
-    /// Those of a stretch of positions, from `first` on, a padded row each. Several threads may call it, for different
+    /// Takes a stretch of positions, from `first` on, a padded row each. Several threads may call it, for different
     /// stretches. Without rows: what came so far of this sequence is not good, and comes again.
     std::function<void(int64_t first, int64_t n_rows, const double *posteriors)> take;
     /// Whether those of [first, last) are needed, which may come nevertheless; null where all are.
@@ -113,7 +113,7 @@ int64_t posterior_stretch(const HmmModel &model);
 /// The logarithm of the probability of the observations [begin, end); 0 of none, -infinity where no path makes them.
 double log_likelihood(const HmmModel &model, const Observations &seen, int64_t begin, int64_t end, SumRun &run);
 
-/// The same, with posteriors of all stretches, and counts, where these are not null. No sink is
+/// The logarithm of the likelihood, with posteriors of all stretches, and counts, where these are not null. No sink is
 /// called, and nothing counted, where no path makes the observations.
 double posteriors(const HmmModel &model, const Observations &seen, int64_t begin, int64_t end,
                   const PosteriorSink *sink, HmmCounts *counts, SumRun &run);
@@ -121,7 +121,7 @@ double posteriors(const HmmModel &model, const Observations &seen, int64_t begin
 // The sums of sums.hpp for models and sequences whose numbers are too far apart for one power of two per position:
 // a power per number, an order of magnitude slower.
 
-/// As `posteriors`. With neither sink nor counts it only goes forward.
+/// Finds what `posteriors` does. With neither sink nor counts it only goes forward.
 double wide_posteriors(const HmmModel &model, const Observations &seen, int64_t begin, int64_t end,
                        const PosteriorSink *sink, HmmCounts *counts, SumRun &run);
 

@@ -35,8 +35,8 @@ struct BestPathKernels {
     void (*forward)(const ViterbiModel &model, ForwardStream *streams, int64_t n_streams, double *scratch);
     void (*trace_bytes)(const ViterbiModel &model, TraceStream<uint8_t> *streams, int64_t n_streams, double *scratch);
     void (*trace_shorts)(const ViterbiModel &model, TraceStream<uint16_t> *streams, int64_t n_streams, double *scratch);
-    /// The same a word at a time; steps are whole words. kept gets V before the first word and after each, as it was
-    /// before a shift.
+    /// Goes forward a word at a time; steps are whole words. kept gets V before the first word and after each, as it
+    /// was before a shift.
     void (*forward_words)(const WordModel &model, ForwardStream *streams, int64_t n_streams);
     /// `first` is the step before the first word.
     void (*trace_words)(const WordModel &model, TraceStream<uint8_t> *streams, int64_t n_streams);
@@ -45,7 +45,7 @@ struct BestPathKernels {
     int32_t most_states_of_words;
 };
 
-/// As many streams go in turns at most.
+/// The most streams that go in turns.
 inline constexpr int kMostStreams = 4;
 
 /// Doubles of a kernel's scratch: emissions of each stream; keys, sums, guesses and numbers of rows.

@@ -19,7 +19,7 @@ namespace {
 /// The rows of [0, stride) that may raise a block's A, chosen by their keys V[r] + h[r].
 class Rows {
   public:
-    /// Those with keys of at least `bound`; `keys` are formed on the way.
+    /// Rows with keys of at least `bound`; `keys` are formed on the way.
     [[gnu::always_inline]] static int32_t first(const double *values, const double *highest, int32_t stride,
                                                 double bound, double *keys, uint32_t *rows) {
         const V least = all(bound);
@@ -29,7 +29,7 @@ class Rows {
             return lanes_at_least(key, least);
         });
     }
-    /// Those with keys above `low` and below `bound`.
+    /// Rows with keys above `low` and below `bound`.
     [[gnu::always_inline]] static int32_t further(const double *keys, int32_t stride, double low, double bound,
                                                   uint32_t *rows) {
         const V least = all(bound), most = all(low);

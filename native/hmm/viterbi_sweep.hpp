@@ -16,12 +16,12 @@ class ViterbiSweep {
     ViterbiSweep(const ViterbiModel &model, int32_t n_symbols, int64_t n_steps);
 
     bool has_words() const { return words_.has_value(); }
-    /// As the kernels do (viterbi_kernels.hpp).
+    /// Goes forward as the kernels do (viterbi_kernels.hpp).
     void forward(ForwardStream *streams, int64_t n_streams, double *scratch) const;
     void trace(TraceStream<uint8_t> *streams, int64_t n_streams, double *scratch) const;
     void trace(TraceStream<uint16_t> *streams, int64_t n_streams, double *scratch) const;
 
-    /// The same in single steps only.
+    /// Goes forward in single steps only.
     void forward_singly(ForwardStream *streams, int64_t n_streams, double *scratch) const {
         kernels_.forward(model_, streams, n_streams, scratch);
     }
@@ -37,7 +37,7 @@ class ViterbiSweep {
     const ViterbiModel &model_;
     std::optional<WordModel> words_;
 
-    /// Of n steps, those before the words.
+    /// How many of n steps come before the words.
     int64_t single(int64_t n) const { return 1 + (n - 1) % words_->length; }
 };
 

@@ -88,7 +88,7 @@ struct Maxima {
         if constexpr (N > 6) a6 = at(row + 6 * kLanes) + v;
         if constexpr (N > 7) a7 = at(row + 7 * kLanes) + v;
     }
-    /// The same beside those before.
+    /// Takes a state's sums beside those before.
     [[gnu::always_inline]] void take(double value, const double *row) {
         const V v = all(value);
         a0 = larger(at(row) + v, a0);

@@ -123,7 +123,7 @@ void forward_words(const WordModel &model, ForwardStream *streams, int64_t n_str
     forward_words_long<4>(model, streams, n_streams);
 }
 
-/// Of the states in `found`, from which equally good paths lead into `state`, that with the lowest states within the
+/// The state of `found`, from all of which equally good paths lead into `state`, with the lowest states within the
 /// word.
 [[gnu::noinline]] int64_t lowest_way(const uint16_t *inner, uint64_t found) {
     int64_t best = std::countr_zero(found);

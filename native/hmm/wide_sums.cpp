@@ -1,3 +1,4 @@
+// Sums with a power of two per number, where one per position does not do.
 #include <algorithm>
 #include <bit>
 #include <cmath>

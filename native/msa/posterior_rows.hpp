@@ -62,7 +62,7 @@ struct PermutedLetters {
     [[gnu::always_inline]] Index at(int j) const { return load<int32_t, 64>(letters + (j - 1) * 16); }
 };
 
-/// The same looked up beforehand for every letter of x.
+/// Odds and factors looked up beforehand for every letter of x.
 template <class V>
 struct ProfiledLetters {
     const V *profile;  // [row of the letter][column][2], from column 1

@@ -34,7 +34,7 @@ class ElementStore {
     size_t used_ = 0;  // of the last block
 };
 
-/// Those of a pair, its rows in order.
+/// The elements of a pair, its rows in order.
 struct Elements {
     const uint32_t *data;
     size_t count;

@@ -1,3 +1,4 @@
+// Rounds of realignment: halves of the family, each aligned with the other again.
 #include <algorithm>
 #include <cstdint>
 #include <numeric>

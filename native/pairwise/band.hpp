@@ -44,8 +44,8 @@ class BandBound {
   private:
     int64_t above(int64_t diagonal) const;  // of a path that touches this diagonal, above those of both corners
     int64_t below(int64_t diagonal) const;  // the same for -diagonal
-    /// Of a path that touches a diagonal so far from (0, 0), on the side of the sequence with so many residues; the
-    /// last corner is `corner` diagonals away. Free: the gaps that lead there, and back to the corner.
+    /// The bound of a path that touches a diagonal so far from (0, 0), on the side of the sequence with so many
+    /// residues; the last corner is `corner` diagonals away. Free: the gaps that lead there, and back to the corner.
     int64_t beyond(int64_t diagonal, int64_t residues, int64_t corner, bool free_begin, bool free_end) const;
 
     const Scoring &scoring_;

@@ -284,7 +284,8 @@ class BandPair {
         return d & 1 ? lane_of(v_, lane(d, 1)) : lane_of(u_, lane(d, 0));
     }
 
-    /// Those of the last row and the last column, as far as they lie in the band, where an alignment may end there.
+    /// Takes cells of the last row and the last column, as far as they lie in the band, where an alignment may end
+    /// there.
     void take_lines(int d) {
         if (pair_.free_columns_end && d > m_ && d - 2 * m_ >= band_.low)
             bottom_[d - m_] = lane_of(v_, lane(d, d - 2 * m_));

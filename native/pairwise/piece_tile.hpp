@@ -19,8 +19,8 @@ struct PieceKernels {
 /// The kernels of the instruction set chosen at import.
 const PieceKernels *selected_piece_kernels();
 
-/// As align_tile. Fewer threads run where the buffers of a long pair take much of the memory; where they take more than
-/// all of it, std::bad_alloc is thrown.
+/// Aligns as align_tile does. Fewer threads run where a long pair's buffers take much of the memory; where they take
+/// more than all of it, std::bad_alloc is thrown.
 TileColumns align_pieces(const PieceKernels &, const PieceScoring &, const TileRequest &, const Poll &);
 
 }  // namespace tropalign

@@ -158,7 +158,7 @@ class TileRun {
         };
     }
 
-    /// Of the threads' buffers, which are given back.
+    /// Takes account of the threads' buffers, which are given back.
     void take_account() {
         size_t bytes = 0;
         for (UnitArena &arena : arenas_) {

@@ -1,3 +1,4 @@
+// Columns of a read's best alignment with a branch.
 #include <algorithm>
 
 #include "../compute/parallel.hpp"

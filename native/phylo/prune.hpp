@@ -49,7 +49,7 @@
 
 namespace tropalign {
 
-/// As place_scores with 8 or 16 bits, but of the better of each read's strands, and scores that change nothing are
+/// Finds what place_scores does with 8 or 16 bits, but of each read's better strand, and scores that change nothing are
 /// INT32_MIN: right are all that equal the best one, and the n_best highest. Reads are n_strands times as many: first
 /// all in one strand, then all in the other one, if there is one. Row k of window[reads][2] is the range of columns in
 /// which the best alignments of read k with its best vector (the first of several) lie; strand[k] is 1 where the other

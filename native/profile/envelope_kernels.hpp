@@ -60,7 +60,7 @@ inline constexpr int kWorkRows = 7;
 
 constexpr int choice_bytes(int width) { return width == 4 ? 2 : 1; }
 
-/// All of a unit's envelopes but the walk back, side by side in vectors of 1, 2 and 4 quads, as far as there are.
+/// Runs a unit's envelopes but for the walk back, side by side in vectors of 1, 2 and 4 quads, as far as there are.
 struct EnvelopeKernels {
     void (*rescore[3])(EnvelopeUnit &unit);
 };

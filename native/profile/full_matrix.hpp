@@ -32,7 +32,7 @@ struct FullMatrix {
 
     const float *row(int32_t i) const { return cells + i * row_stride; }
     const float *special(int32_t i) const { return specials + static_cast<int64_t>(i) * kSpecials; }
-    /// Of node k's M in a row.
+    /// The place of node k's M in a row.
     int32_t place(int32_t k) const { return (k - 1) % Q * quad_stride + (k - 1) / Q; }
 };
 
@@ -76,7 +76,7 @@ struct FullMatrixKernels {
     const char *isa;
     int most_regions;
     void (*fill)(const MatrixWork &work);
-    /// The same for one region.
+    /// Fills the matrix of one region.
     void (*fill_one)(const MatrixWork &work);
 };
 

@@ -105,7 +105,7 @@ struct Row {
 template <>
 struct Row<0> {};
 
-/// The same of Q vectors in memory.
+/// A row of Q vectors in memory.
 struct LongRow {
     uint8_t *state;
     size_t Q;
@@ -159,7 +159,7 @@ uint8_t striped(const MsvTables &tables, const uint8_t *codes, int32_t L, uint8_
     return sweep(tables, codes, L, enter, LongRow{state, static_cast<size_t>(tables.Q)});
 }
 
-// As in kernels_ssv.cpp.
+// Measured as in kernels_ssv.cpp.
 constexpr float kLanesCyclesOf[] = {6, 6, 9, 4.3F, 2.5F, 1.75F};  // by Features; the first two not measured
 constexpr float kLanesCycles = kLanesCyclesOf[static_cast<int>(kFeatures)];
 constexpr float kStripeCycles = 1.4F, kLeastStripesCycles = 11;

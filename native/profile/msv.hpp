@@ -22,7 +22,7 @@ void msv_filter(const SearchModel &model, const TargetBlock &block, Targets targ
 /// The highest M of each target, as msv_highest has it: (targets, enter, highest).
 using MsvOfMany = std::function<void(Targets, const uint8_t *, uint8_t *)>;
 
-/// The same where the highest V of each target has been computed elsewhere, as will be MSV's of those that need it.
+/// Filters where the highest V of each target has been computed elsewhere, as will be MSV's of those that need it.
 void msv_filter_by(const ProfileModel &model, const TargetBlock &block, Targets targets, const uint8_t *V, double F1,
                    const MsvOfMany &msv, std::vector<int32_t> &passed, std::vector<float> &nats);
 
@@ -64,7 +64,7 @@ struct MsvTables {
 struct MsvKernels {
     const char *isa;
     int32_t vector_bytes;
-    /// As in SsvKernels.
+    /// Times as in SsvKernels.
     float lanes_cycles, stripe_cycles, least_stripes_cycles;
     /// The highest M of each of 64 targets; enter[l]: B -> M and J -> B of target l. `state`: 64 bytes per node.
     void (*lanes)(const MsvTables &tables, const TargetGroup &targets, const uint8_t *enter, uint8_t *state,

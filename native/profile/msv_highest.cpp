@@ -1,3 +1,4 @@
+// The highest M of many targets, by lanes or by stripes.
 #include <algorithm>
 #include <array>
 

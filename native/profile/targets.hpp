@@ -69,7 +69,7 @@ class TargetBlock {
     GroupPlace group_of(size_t place) const;
     /// A group without its codes.
     TargetGroup group_size(int32_t g) const;
-    /// The same with their codes, which are made when first asked for. Threads may ask at a time.
+    /// A group with its codes, which are made when first asked for. Threads may ask at a time.
     TargetGroup group(int32_t g) const;
 
   private:

@@ -43,7 +43,7 @@ class DomainOdds {
         odds_.odds[20] = odds_.odds[27] = odds_.odds[28] = 1;
     }
 
-    /// Those of B, J, Z, O, U and X: means of the residues that they stand for.
+    /// Sets the odds of B, J, Z, O, U and X: means of the residues that they stand for.
     void set_ambiguous() {
         odds_.odds[21] = mean({2, 11}), odds_.odds[22] = mean({7, 9}), odds_.odds[23] = mean({3, 13});
         odds_.odds[24] = mean({8}), odds_.odds[25] = mean({1});

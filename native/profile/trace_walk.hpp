@@ -109,7 +109,7 @@ class RowEnds {
     /// Shares are rounded to floats in HMMER, which moves their sum by less than 1e-7.
     static constexpr double kClearShare = 1e-6;
 
-    /// Of a quad's four M and four D.
+    /// One of a quad's four M and four D.
     float cell(int32_t i, int32_t q, int c) const {
         return matrix_.row(i)[q * matrix_.quad_stride + c / kQuad * matrix_.state_stride + c % kQuad];
     }

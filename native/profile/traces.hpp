@@ -30,7 +30,7 @@ class TraceRandom {
         if (!state_) state_ = 42;
     }
 
-    /// Of [0, 2^32): divided by that, a number of [0, 1).
+    /// A number of [0, 2^32): divided by that, one of [0, 1).
     uint32_t next() { return state_ = state_ * 69069 + 1; }
 
   private:

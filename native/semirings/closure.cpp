@@ -77,7 +77,7 @@ class Closing {
         clear_diagonal(one);
     }
 
-    /// Of a graph of two parts, of which the first has job.n_left vertices.
+    /// Closes a graph of two parts, of which the first has job.n_left vertices.
     void close_two_parts() {
         const Range one{0, job_.n_left}, two{job_.n_left, job_.n - job_.n_left};
         product(one, two, one);
@@ -210,7 +210,8 @@ class Closing {
     double done_ = 0;
 };
 
-/// As shortest paths of bounded numbers. Integers that are too large are the caller's mistake (weight_range).
+/// Makes distances of shortest paths, in bounded numbers. Integers that are too large are the caller's mistake
+/// (weight_range).
 template <class T>
 void to_distances(T *values, int64_t size, Order order) {
     const T infinity = worst_number<T>(order);

@@ -1,3 +1,4 @@
+// Paths from what a closure leaves: the vertex before the last of each pair.
 #include <algorithm>
 #include <atomic>
 #include <utility>

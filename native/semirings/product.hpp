@@ -14,7 +14,8 @@
 namespace tropalign {
 
 /// Which of two numbers is the better one, a semiring's sum: min-plus has the lowest, max-plus the highest. What
-/// depends on it is a `switch` over all orders without a default: another one does not compile before it is everywhere.
+/// depends on it is a `switch` over all orders without a default, or asks is_highest: another one does not compile
+/// before it is everywhere.
 enum class Order { lowest, highest };
 
 /// What is known of the numbers of a matrix.
@@ -31,13 +32,13 @@ struct ProductKernels {
     /// c[i,j] = best of c[i,j] and a[i,k] + b[k,j], for m x n numbers c and all k below `k`.
     void (*update)(Order order, const T *a, int64_t lda, const T *b, int64_t ldb, T *c, int64_t ldc, int64_t m,
                    int64_t n, int64_t k);
-    /// The same, and best_k[i,j] = first_k + k where c improves.
+    /// Updates c, and best_k[i,j] = first_k + k where c improves.
     void (*update_arg)(Order order, const T *a, int64_t lda, const T *b, int64_t ldb, T *c, int64_t ldc,
                        int32_t *best_k, int64_t ldbest, int32_t first_k, int64_t m, int64_t n, int64_t k);
     void (*survey)(Order order, const T *numbers, int64_t count, Survey<T> *found);
 };
 
-/// Those of all types.
+/// The kernels of all types.
 struct ProductTables {
     ProductKernels<float> of_float;
     ProductKernels<double> of_double;
@@ -73,16 +74,18 @@ constexpr T worst_number(Order order) {
     __builtin_unreachable();
 }
 
+/// For templates, where the compiler does not miss a value in a `switch`: another order needs more than this answer.
+template <Order order>
+constexpr bool is_highest() {
+    static_assert(order == Order::lowest || order == Order::highest);
+    return order == Order::highest;
+}
+
 /// Whether a is better than b; for vectors, in which lanes.
 template <Order order, class T>
 [[gnu::always_inline]] constexpr auto is_better(T a, T b) {
-    switch (order) {
-        case Order::lowest:
-            return a < b;
-        case Order::highest:
-            return a > b;
-    }
-    __builtin_unreachable();
+    if constexpr (is_highest<order>()) return a > b;
+    else return a < b;
 }
 
 /// Whether distances are the numbers negated.
@@ -113,7 +116,7 @@ template <class T>
 constexpr T kBoundedInfinity = std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity()
                                                                     : static_cast<T>(std::numeric_limits<T>::max() / 2);
 
-/// The same with the sign of the semiring's zero.
+/// The bounded infinity with the sign of the semiring's zero.
 template <class T>
 constexpr T bounded_worst(Order order) {
     return is_negated(order) ? -kBoundedInfinity<T> : kBoundedInfinity<T>;

@@ -19,13 +19,8 @@ namespace tropalign::TROPALIGN_ISA {
 template <Order order, class T, class V>
 [[gnu::always_inline]] inline V better(V a, V b) {
     if constexpr (std::is_integral_v<T>) return is_better<order>(a, b) ? a : b;
-    switch (order) {
-        case Order::lowest:
-            return smaller(a, b);
-        case Order::highest:
-            return larger(a, b);
-    }
-    __builtin_unreachable();
+    else if constexpr (is_highest<order>()) return larger(a, b);
+    else return smaller(a, b);
 }
 
 #define TROPALIGN_ROWS(X) X(0) X(1) X(2) X(3) X(4) X(5)
@@ -98,7 +93,7 @@ using IndexOf = std::conditional_t<sizeof(T) == 8, int64_t, std::conditional_t<s
             of[lane] = k##r##j[lane] < 0 ? of[lane] : first_k + static_cast<int32_t>(k##r##j[lane]); \
     }
 
-/// The same, and best_k = first_k + k where c improves; k is below 2^15.
+/// Updates a block of c, and best_k = first_k + k where c improves; k is below 2^15.
 template <class T, Order order, int Bytes, int R, int C>
 void block_arg(const T *a, int64_t lda, const T *b, int64_t ldb, T *c, int64_t ldc, int32_t *best_k, int64_t ldbest,
                int32_t first_k, int64_t k) {

@@ -23,7 +23,7 @@ class SurveyLanes {
         const V x = load<T, kVectorBytes>(numbers);
         const Mask is_worst = x == spread<V>(worst_number<T>(order));
         any_worst_ |= is_worst;
-        // Of NaN neither is taken: it is the first argument (real.hpp).
+        // A NaN is never taken: it is the first argument (real.hpp).
         lowest_ = better<Order::lowest, T>(is_worst ? spread<V>(Limits::max()) : x, lowest_);
         highest_ = better<Order::highest, T>(is_worst ? spread<V>(Limits::lowest()) : x, highest_);
         if constexpr (std::is_floating_point_v<T>) any_bad_ |= ~is_known(x);
@@ -44,13 +44,8 @@ class SurveyLanes {
   private:
     /// Not a NaN, nor an infinity that is better than any number.
     static Mask is_known(V x) {
-        switch (order) {
-            case Order::lowest:
-                return x >= spread<V>(Limits::lowest());
-            case Order::highest:
-                return x <= spread<V>(Limits::max());
-        }
-        __builtin_unreachable();
+        if constexpr (is_highest<order>()) return x <= spread<V>(Limits::max());
+        else return x >= spread<V>(Limits::lowest());
     }
 
     V lowest_ = spread<V>(Limits::max()), highest_ = spread<V>(Limits::lowest());

@@ -82,7 +82,7 @@ template <int N, int r>
     if constexpr (N == 1) return __builtin_shufflevector(v, v, r, r, r, r);
 }
 
-/// Of each quad floats i and j of a, then floats k and l of b.
+/// Floats i and j of each quad of a, then floats k and l of b.
 template <int N, int i, int j, int k, int l>
 [[gnu::always_inline]] inline QuadLanes<N> two_and_two(QuadLanes<N> a, QuadLanes<N> b) {
 #if defined(__AVX512F__)

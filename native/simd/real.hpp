@@ -175,7 +175,7 @@ template <class V>
     return highest;
 }
 
-/// Of the 2 n floats of two vectors those that `index` names.
+/// Floats that `index` names among the 2 n of two vectors.
 template <class V>
 [[gnu::always_inline]] inline V picked(V low, V high, Vec<int32_t, sizeof(V)> index) {
 #if defined(__AVX512F__)

@@ -32,7 +32,7 @@ const ColumnCountKernels *selected_column_count_kernels();
 /// Rows of codes, filled up to a multiple of kColumnsAtOnce columns.
 class CodedRows {
   public:
-    /// All of them empty.
+    /// Empty rows.
     CodedRows(int64_t n_rows, int64_t n_columns);
 
     /// From rows without a gap between them.
@@ -65,7 +65,7 @@ double distance_of(const ColumnCounts &counts, DistanceModel model);
 /// out of n_distance_blocks, said so.
 bool aligned_distances(const CodedRows &rows, DistanceModel model, int n_threads, double *distances, const Poll &poll);
 int64_t n_distance_blocks(int64_t n_rows);
-/// The same on this thread only.
+/// Distances of all pairs, on this thread only.
 void aligned_distances(const CodedRows &rows, DistanceModel model, double *distances);
 
 }  // namespace tropalign

@@ -27,7 +27,7 @@ class Splits {
         for (int64_t k = 0; k < n_leaves; ++k) all_ ^= mixed(k);
     }
 
-    /// Of each node but the root.
+    /// The splits of each node but the root.
     std::vector<uint64_t> of(const int32_t *parents, int64_t n_nodes) const {
         std::vector<uint64_t> sides(n_nodes, 0);
         for (int64_t k = 0; k < n_leaves_; ++k) sides[k] = mixed(k);

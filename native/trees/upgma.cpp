@@ -39,13 +39,9 @@ class LinkageClusters : NearestPlaces<T> {
             if (!is_alive_[k] || k == i) continue;
             T &kept = distance(i, k);
             const T other = distance(j, k);
-            switch (linkage) {
-                case Linkage::average:
-                    kept = static_cast<T>((kept * m + other * n) / (m + n));
-                    break;
-                case Linkage::complete:
-                    kept = std::max(kept, other);
-            }
+            static_assert(linkage == Linkage::average || linkage == Linkage::complete);
+            if constexpr (linkage == Linkage::average) kept = static_cast<T>((kept * m + other * n) / (m + n));
+            else kept = std::max(kept, other);
             const double both = kept;
             if (k < i) continue;
             if (both < bound_[k] || (both == bound_[k] && !is_marked_[k] && i < nearest_[k])) {

@@ -48,16 +48,17 @@ CHOICES = {
     "Order": Choice(
         "semirings/product.hpp", "Order", "order", ("semirings",),
         {
-            "semirings/kernels_product.cpp": ("product.hpp", "product_block.hpp", "survey_lanes.hpp"),
+            "semirings/kernels_product.cpp": ("product.hpp",),
             "semirings/kernels_triangular.cpp": ("product.hpp",),
             "semirings/closure.cpp": ("product.hpp",),
         },
     ),
 }  # fmt: skip
 ELSEWHERE = sorted(path for path in NATIVE.glob("*/*.[ch]pp") if path.parent.name != "simd")
-#: How a template for a mode asks: it says first which ones it has.
+#: How templates ask: they say first which values they have.
 ASKED = re.compile(
-    r"static_assert\(M == Mode::local \|\| M == Mode::global\);\s+(?:static )?constexpr bool kLocal = M == Mode::local;"
+    r"static_assert\((\w+) == (\w+)::\w+ \|\| \1 == \2::\w+\);\s+"
+    r"(?:(?:static )?constexpr bool kLocal =|return|if constexpr \() ?\1 == \2::\w+"
 )
 
 
