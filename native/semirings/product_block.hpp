@@ -18,9 +18,9 @@ namespace tropalign::TROPALIGN_ISA {
 /// The better one of two numbers, `b` where neither is better.
 template <Order order, class T, class V>
 [[gnu::always_inline]] inline V better(V a, V b) {
-    if constexpr (std::is_integral_v<T>) return is_better<order>(a, b) ? a : b;
-    else if constexpr (is_highest<order>()) return larger(a, b);
-    else return smaller(a, b);
+    // Comparisons stand in the choices, where the compiler makes one instruction of both.
+    if constexpr (std::is_floating_point_v<T>) return is_highest<order>() ? larger(a, b) : smaller(a, b);
+    else return is_highest<order>() ? (a > b ? a : b) : (a < b ? a : b);
 }
 
 #define TROPALIGN_ROWS(X) X(0) X(1) X(2) X(3) X(4) X(5)
@@ -75,11 +75,11 @@ using IndexOf = std::conditional_t<sizeof(T) == 8, int64_t, std::conditional_t<s
     k##r##j -= 1;
 #define TROPALIGN_LOAD(r, j) \
     if constexpr (R > r && C > j) c##r##j = load<T, Bytes>(c + r * ldc + j * lanes);
-#define TROPALIGN_STEP(r, j)                                      \
-    if constexpr (R > r && C > j) {                               \
-        const V sum = left + right##j;                            \
-        k##r##j = is_better<order>(sum, c##r##j) ? now : k##r##j; \
-        c##r##j = better<order, T>(sum, c##r##j);                 \
+#define TROPALIGN_STEP(r, j)                                                             \
+    if constexpr (R > r && C > j) {                                                      \
+        const V sum = left + right##j;                                                   \
+        k##r##j = (is_highest<order>() ? sum > c##r##j : sum < c##r##j) ? now : k##r##j; \
+        c##r##j = better<order, T>(sum, c##r##j);                                        \
     }
 #define TROPALIGN_STEP_ROW(r)                     \
     if constexpr (R > r) {                        \
