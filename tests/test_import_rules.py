@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -17,41 +18,46 @@ ALLOWED = {
     "errors": set(),
     "properties": set(),
     "renamed": set(),
+    "lazy": set(),
     "machine": {"errors"},
     "execution": {"errors", "machine"},
-    "sequences": {"errors", "properties", "execution"},
+    "sequences": {"errors", "properties", "lazy", "execution"},
+    "trees": {"errors", "machine", "sequences"},
     "scoring": {"errors", "properties", "sequences"},
     "results": {"errors", "properties", "sequences"},
     "devices": {"errors", "machine", "execution"},
-    "formats": {"errors", "properties", "sequences", "results"},
+    "formats": {"errors", "properties", "sequences", "results", "trees"},
     "pairwise": {
-        "errors", "properties", "machine", "sequences", "scoring", "results", "execution", "devices", "formats",
+        "errors", "properties", "lazy", "machine", "sequences", "scoring", "results", "execution", "devices", "formats",
     },
-    "trees": {"errors", "machine", "sequences", "results", "execution", "devices", "formats", "pairwise"},
+    "distance_trees": {
+        "errors", "machine", "sequences", "trees", "results", "execution", "devices", "formats", "pairwise",
+    },
     "clusters": {
         "errors", "machine", "sequences", "scoring", "results", "execution", "devices", "formats", "pairwise",
     },
-    "phylo": {"errors", "properties", "machine", "sequences", "results", "execution", "devices", "formats"},
+    "phylo": {"errors", "properties", "machine", "sequences", "trees", "results", "execution", "devices", "formats"},
     "msa": {
-        "errors", "machine", "sequences", "scoring", "results", "execution", "devices", "formats", "pairwise",
+        "errors", "lazy", "machine", "sequences", "trees", "scoring", "results", "execution", "devices", "formats",
+        "pairwise",
     },
     "profile": {"errors", "properties", "machine", "sequences", "results", "execution", "devices", "formats"},
     "clustalw": {
-        "errors", "machine", "sequences", "scoring", "results", "execution", "devices", "formats", "pairwise", "trees",
-        "msa",
+        "errors", "machine", "sequences", "scoring", "results", "execution", "devices", "pairwise", "trees",
+        "distance_trees", "msa",
     },
     "semirings": {"errors", "machine", "sequences", "results", "execution", "devices"},
     "hmm": {"errors", "properties", "machine", "sequences", "results", "execution", "devices", "formats"},
-    "tropical": {"semirings", "hmm"},
+    "tropical": {"lazy", "semirings", "hmm"},
     "reports": {"errors", "execution", "formats", "results"},
     "cli": {
         "errors", "machine", "sequences", "scoring", "execution", "devices", "formats", "pairwise", "clusters", "phylo",
-        "msa", "clustalw", "profile", "trees", "semirings", "hmm", "reports",
+        "msa", "clustalw", "profile", "trees", "distance_trees", "semirings", "hmm", "reports",
     },
     "submissions": {"errors", "scoring", "formats", "hmm", "cli"},
     "client": {
-        "errors", "execution", "sequences", "scoring", "results", "formats", "pairwise", "profile", "submissions",
-        "cli",
+        "errors", "lazy", "execution", "sequences", "scoring", "results", "formats", "pairwise", "profile",
+        "submissions", "cli",
     },
     "serve": {"errors", "properties", "machine", "execution", "sequences", "submissions", "cli"},
 }  # fmt: skip
@@ -65,7 +71,7 @@ NATIVE = {
     "results",
     "formats",
     "pairwise",
-    "trees",
+    "distance_trees",
     "clusters",
     "phylo",
     "msa",
@@ -99,7 +105,9 @@ def folder_of(path):
     return path.relative_to(SOURCE).parts[0].removesuffix(".py")
 
 
-MODULES = [p for p in SOURCE.rglob("*.py") if p.name != "__init__.py" or p.parent != SOURCE]
+#: What lists public names of many folders and loads none.
+LISTS = {SOURCE / "__init__.py", SOURCE / "trees" / "__init__.py"}
+MODULES = [path for path in SOURCE.rglob("*.py") if path not in LISTS]
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
@@ -124,21 +132,109 @@ def test_arrows_go_one_way():
         assert folder not in JOBS or not others & JOBS
 
 
-def imported_at_once(path, modules):
-    """Those of the modules that are imported as soon as this one is."""
-    for node in ast.parse(path.read_text()).body:
-        if isinstance(node, ast.ImportFrom):
-            whole = [f"{node.module}.{alias.name}" for alias in node.names]
-            yield from (name if name in modules else node.module for name in whole)
+class Imports(NamedTuple):
+    """Modules of the package that a module imports, and packages of others: at once, in functions, for mypy alone."""
+
+    at_once: set[str]
+    in_functions: set[str]
+    for_types: set[str]
+    others: set[str]
+
+
+def named(node):
+    """What an import names: modules by their whole names, and packages of others."""
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    whole = [f"{node.module}.{alias.name}" for alias in node.names]
+    return [name if name in DOTTED or name == CORE else node.module for name in whole]
+
+
+def imports_of(path):
+    found = Imports(set(), set(), set(), set())
+
+    def visit(node, kind):
+        for child in ast.iter_child_nodes(node):
+            inner = (
+                found.for_types if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test) else kind
+            )
+            inner = found.in_functions if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef) else inner
+            if isinstance(child, ast.Import | ast.ImportFrom):
+                names = set(named(child))
+                ours = {name for name in names if name.startswith("tropalign.")}
+                inner |= ours
+                if inner is found.at_once:
+                    found.others.update(name for name in names - ours if name.partition(".")[0] not in QUICK)
+            else:
+                visit(child, inner)
+
+    visit(ast.parse(path.read_text()), found.at_once)
+    return found
+
+
+def loaded_with(name, known):
+    """Modules and packages of others that are there once this one is imported, with the packages above each."""
+    if name not in known:
+        found = known[name] = {name}  # what a circle of packages meets again is on its way
+        above = {name.rpartition(".")[0]} - {"tropalign"}
+        if name in IMPORTS:
+            found |= IMPORTS[name].others
+            for other in (IMPORTS[name].at_once | above) & (IMPORTS.keys() | {CORE}):
+                found |= loaded_with(other, known)
+    return known[name]
+
+
+CORE = "tropalign._native"
+DOTTED = {
+    ".".join(path.relative_to(SOURCE.parent).with_suffix("").parts).removesuffix(".__init__"): path for path in MODULES
+}
+#: Packages that every process has, or that load in a moment; of the standard library all but these.
+QUICK = sys.stdlib_module_names - {"asyncio", "multiprocessing", "tomllib", "zipfile"} | {"tropalign"}
+IMPORTS = {name: imports_of(path) for name, path in DOTTED.items()}
+#: Modules that import each other, and have until their part of the house is made anew.
+CIRCLES = {
+    frozenset({"tropalign.cli.main", "tropalign.cli.manual"}),
+    frozenset({"tropalign.formats.registry", "tropalign.formats.writer"}),
+    frozenset({"tropalign.client.calls", "tropalign.client.server"}),
+}
+
+
+def circles(arrows):
+    """Sets of modules that import themselves through one another."""
+    behind = {name: set() for name in arrows}
+    for name in arrows:
+        ahead = [name]
+        while ahead:
+            new = arrows[ahead.pop()] - behind[name]
+            behind[name] |= new
+            ahead += new
+    return {
+        frozenset({name, *(other for other in behind[name] if name in behind[other])})
+        for name in arrows
+        if name in behind[name]
+    }
 
 
 def test_no_module_imports_itself_through_others():
-    dotted = {path: path.relative_to(SOURCE.parent).with_suffix("").parts for path in MODULES}
-    modules = {".".join(parts).removesuffix(".__init__"): path for path, parts in dotted.items()}
-    arrows = {name: modules.keys() & set(imported_at_once(path, modules)) for name, path in modules.items()}
-    while free := [name for name, others in arrows.items() if not others]:
-        arrows = {name: others.difference(free) for name, others in arrows.items() if name not in free}
-    assert not arrows, f"a circle: {sorted(arrows)}"
+    """Not in functions either; what is imported for mypy alone is not counted."""
+    arrows = {name: (of.at_once | of.in_functions) & IMPORTS.keys() - {name} for name, of in IMPORTS.items()}
+    assert circles(arrows) == CIRCLES
+
+
+#: Rooms whose modules start light: they name what a command may need, and load what it does need.
+START_LIGHT = {"cli", "client", "serve", "submissions"}
+#: Lines that an import in a function spares elsewhere, at least: a third of a millisecond.
+LEAST_LINES = 150
+
+
+@pytest.mark.parametrize("name", sorted(IMPORTS))
+def test_imports_in_functions_have_a_reason(name):
+    """They keep from being loaded what the command may not need: lines enough, the core, or a package of others."""
+    at_once = loaded_with(name, {})
+    for other in IMPORTS[name].in_functions & IMPORTS.keys():
+        spared = loaded_with(other, {}) - at_once
+        lines = sum(len(DOTTED[module].read_text().splitlines()) for module in spared & DOTTED.keys())
+        if folder_of(DOTTED[name]) not in START_LIGHT:
+            assert lines >= LEAST_LINES or spared - DOTTED.keys(), f"{name}: import {other} at the top"
 
 
 def test_nothing_keeps_a_property_behind_a_lock():

@@ -8,8 +8,10 @@ import pytest
 
 import tropalign
 from tropalign import tropical
+from tropalign.hmm.model_calls import ModelCalls
+from tropalign.hmm.observations import Reader
 from tropalign.renamed import RENAMED
-from tropalign.semirings.cycles import NegativeCycle
+from tropalign.semirings.tropical_closures import NegativeCycle
 
 CLASSES = {
     "msa.clustalw.options": [tropalign.ClustalwOptions],
@@ -18,6 +20,8 @@ CLASSES = {
     "tropical.graphs": [tropical.Graph, tropical.DenseGraph],
     "tropical.hmm": [tropalign.HMM],
     "tropical.intervals": [tropical.MatrixChain, tropical.SearchTree],
+    "tropical.model_calls": [ModelCalls],  # a model that was used holds these two
+    "tropical.observations": [Reader],
     "tropical.semirings": [tropical.Semiring],
 }
 #: `tropalign.tropical.LOG`, pickled when its module was tropalign.tropical.semirings.

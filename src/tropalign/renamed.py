@@ -10,13 +10,16 @@ from types import ModuleType
 RENAMED = {
     "msa.clustalw": "clustalw",
     "msa.clustalw.options": "clustalw.options",
-    "tropical.cycles": "semirings.cycles",
+    "phylo.states": "phylo.reference_rows",
+    "tropical.cycles": "semirings.tropical_closures",
     "tropical.decoding": "hmm.decoding",
     "tropical.fitting": "hmm.fitting",
     "tropical.folding": "semirings.folding",
     "tropical.graphs": "semirings.graphs",
     "tropical.hmm": "hmm.model",
     "tropical.intervals": "semirings.intervals",
+    "tropical.model_calls": "hmm.model_calls",
+    "tropical.observations": "hmm.observations",
     "tropical.semirings": "semirings.semirings",
 }
 

@@ -5,6 +5,7 @@ import random
 from pathlib import Path
 
 import pytest
+from shard_runs import named, refuses, shards_of, stopped_and_resumed
 
 from tropalign.cli.main import main
 
@@ -20,7 +21,7 @@ CASES = {
 def folder(tmp_path, monkeypatch):
     """Reads of six origins, with sizes; two rows per tile or so."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("tropalign.clusters.linkage_task.TILE_CELLS", 60_000)
+    monkeypatch.setattr("tropalign.clusters.linkage.TILE_CELLS", 60_000)
     rng = random.Random(5)
     origins = ["".join(rng.choices("ACGT", k=60)) for _ in range(6)]
     reads = []
@@ -36,25 +37,12 @@ def folder(tmp_path, monkeypatch):
 BESIDE = ["--representatives", "{}.fa", "--uc", "{}.uc2", "--sizeout"]
 
 
-def named(words, name):
-    return [word.format(name) for word in words]
-
-
-def shards_of(count, words):
-    paths = [f"{k}of{count}.shard" for k in range(1, count + 1)]
-    for k, path in enumerate(paths, 1):
-        assert (
-            main(["cluster", "-q", "in.fa", *words, "--shard", f"{k}/{count}", "-o", path, "-t", str(1 + k % 2)]) == 0
-        )
-    return paths
-
-
 @pytest.mark.parametrize("case", CASES)
 def test_shards_become_the_bytes_of_one_run(case):
     words = CASES[case] + named(BESIDE, "one")
     assert main(["cluster", "-q", "in.fa", *words, "-o", "one.x", "-f", "uc" if case == "average" else "tsv"]) == 0
     for count in (1, 2, 3, 7, 40):
-        paths = shards_of(count, words)
+        paths = shards_of(count, ["cluster", "in.fa", *words])
         random.Random(count).shuffle(paths)
         out = "merged.uc.gz" if case == "average" else "merged.tsv.gz"
         assert main(["merge", *paths, "-o", out, *named(BESIDE[:4], "merged"), "-q", "-t", "2"]) == 0
@@ -65,54 +53,34 @@ def test_shards_become_the_bytes_of_one_run(case):
 
 @pytest.mark.parametrize("method", ["single", "average"])
 def test_a_stopped_shard_goes_on(method, monkeypatch):
-    from tropalign.clusters.linkage_task import LinkageTask
+    from tropalign.clusters.linkage import LinkageTask
 
-    words, compute, computed = ["--method", method, "--min-identity", "0.7"], LinkageTask.on_cpu, []
-
-    def fails(task, tile, *arguments):
-        computed.append(tile.index)
-        if len(computed) == 3:
-            raise MemoryError
-        return compute(task, tile, *arguments)
-
-    assert main(["cluster", "-q", "in.fa", *words, "-o", "one.tsv"]) == 0
-    first = ["cluster", "-q", "in.fa", *words, "--shard", "1/2", "-o", "1of2.shard"]
-    with monkeypatch.context() as patch:
-        patch.setattr(LinkageTask, "on_cpu", fails)
-        assert main(first) == 4
-        assert len(list(Path("1of2.shard.parts").glob("part??????"))) == 2
-        assert main(first) == 0
-    assert len(computed) == 1 + len(set(computed))  # only the one that failed was computed twice
-    assert main(["cluster", "-q", "in.fa", *words, "--shard", "2/2", "-o", "2of2.shard"]) == 0
+    command = ["cluster", "in.fa", "--method", method, "--min-identity", "0.7"]
+    assert main([*command, "-q", "-o", "one.tsv"]) == 0
+    paths = stopped_and_resumed(monkeypatch, LinkageTask, command)
     Path("in.fa").unlink()  # the first shard holds it
-    assert main(["merge", "2of2.shard", "1of2.shard", "-o", "merged.tsv"]) == 0
+    assert main(["merge", *paths, "-o", "merged.tsv"]) == 0
     assert Path("merged.tsv").read_bytes() == Path("one.tsv").read_bytes()
 
 
 def test_what_is_wrong_with_shards(capsys):
-    one, two = shards_of(2, CASES["single"])
-    other = shards_of(3, CASES["complete"])[1]
+    one, two = shards_of(2, ["cluster", "in.fa", *CASES["single"]])
+    other = shards_of(3, ["cluster", "in.fa", *CASES["complete"]])[1]
     Path("cut").write_bytes(Path(two).read_bytes()[:-200])
-    for paths, code, text in (
+    cases = (
         ([two], 3, "of 2 shards number 1 is missing: give all of them"),
         ([one, two, two], 3, "shard 2/2 is given twice"),
         ([one, other], 3, "this is a shard of another run"),
         ([one, "cut"], 3, "cut: this is no shard that --shard wrote, or not all of it"),
         ([one, two, "--uc", "x.uc"], 2, "--uc: these shards hold none; tropalign cluster --uc makes it"),
         ([one, two, "-o", "x.uc"], 2, "the shards are of format tsv, but x.uc ends in .uc: end the name in .tsv"),
-    ):
-        assert main(["merge", "-o", "out.tsv", *paths]) == code
-        error = capsys.readouterr().err
-        assert text in error and error.count("\n") == 1
-        assert not Path("out.tsv").exists()
+    )
+    refuses(capsys, ["merge", "-o", "out.tsv"], cases, "out.tsv")
 
 
 def test_what_has_no_shards(capsys):
-    for words, code, text in (
+    cases = (
         ([], 2, "greedy clusters are decided one after another and have no shards: choose --method single"),
         (["--method", "average", "--memory", "1M"], 4, "are allowed"),
-    ):
-        assert main(["cluster", "in.fa", *words, "--shard", "1/2", "-o", "x.shard"]) == code
-        error = capsys.readouterr().err
-        assert text in error and error.count("\n") == 1
-        assert not Path("x.shard").exists()
+    )
+    refuses(capsys, ["cluster", "in.fa", "--shard", "1/2", "-o", "x.shard"], cases, "x.shard")

@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import pytest
+from shard_runs import named, refuses
 
 from tropalign.cli.main import main
 from tropalign.hmm.decode_task import DecodeTask
@@ -40,10 +41,6 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "a.fa").write_text("".join(map(record, range(7))))
     (tmp_path / "b.fa").write_text("".join(map(record, range(7, 30))))
     return tmp_path
-
-
-def named(words, name):
-    return [word.format(name) for word in words]
 
 
 def shards_of(count, words):
@@ -149,25 +146,16 @@ def test_a_killed_run_goes_on(folder, more, monkeypatch):
     assert (folder / "out.tsv").read_bytes() == (folder / "whole.tsv").read_bytes()
 
 
-REFUSED = [
-    (["-", "--shard", "1/2", "-o", "x"], 2, "sequences from standard input cannot be shared out"),
-    (
-        ["a.fa", "--shard", "1/2", "-o", "x", "--fit"],
-        2,
-        "--fit trains on all sequences, which has no shards",
-    ),
-    (
-        ["a.fa", "--shard", "1/2", "--skip-empty"],
-        2,
-        "a shard goes to a file that tropalign merge reads",
-    ),
-]
-
-
-@pytest.mark.parametrize(("words", "code", "text"), REFUSED)
-def test_what_is_refused(folder, words, code, text, capsys):
-    assert main(["decode", "--model", "cpg", *words]) == code
-    assert text in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (["-", "--shard", "1/2", "-o", "x"], "sequences from standard input cannot be shared out"),
+        (["a.fa", "--shard", "1/2", "-o", "x", "--fit"], "--fit trains on all sequences, which has no shards"),
+        (["a.fa", "--shard", "1/2", "--skip-empty"], "a shard goes to a file that tropalign merge reads"),
+    ],
+)
+def test_what_is_refused(folder, words, text, capsys):
+    refuses(capsys, ["decode", "--model", "cpg"], [(words, 2, text)])
     assert sorted(path.name for path in folder.iterdir()) == ["a.fa", "b.fa"]
 
 
@@ -175,13 +163,12 @@ def test_what_is_wrong_with_shards(folder, capsys):
     words = OUTPUTS["a picture"]
     one, two = shards_of(2, words)
     other = shards_of(3, [*words, "--min-length", "2"])[1]
-    for paths, text in (
-        ([one], "of 2 shards number 2 is missing"),
-        ([one, one, two], "shard 1/2 is given twice"),
-        ([one, other], "this is a shard of another run"),
-    ):
-        assert main(["merge", *paths, "-o", "x.tsv"]) == 3
-        assert text in capsys.readouterr().err
+    cases = (
+        ([one], 3, "of 2 shards number 2 is missing"),
+        ([one, one, two], 3, "shard 1/2 is given twice"),
+        ([one, other], 3, "this is a shard of another run"),
+    )
+    refuses(capsys, ["merge", "-o", "x.tsv"], cases, "x.tsv")
     for n_bytes in (10, 300):
         data = (folder / two).read_bytes()
         (folder / "cut").write_bytes(data[:-n_bytes])

@@ -68,7 +68,7 @@ def test_every_job_is_tested_on_every_device(monkeypatch, capsys):
 
     monkeypatch.setattr("tropalign.devices.registry.find_gpus", found)
     monkeypatch.setattr(
-        "tropalign.devices.self_test.open_gpu", lambda name: HostDevice() if name == "host:0" else Wrong()
+        "tropalign.devices.registry.open_gpu", lambda name: HostDevice() if name == "host:0" else Wrong()
     )
     assert main(["devices"]) == 0
     lines = [line.split(None, 1)[1] for line in capsys.readouterr().out.splitlines() if "self-test" in line]

@@ -1,6 +1,7 @@
 """``--shard`` and ``tropalign merge``."""
 
 import pytest
+from shard_runs import refuses
 
 from tropalign.cli.main import main
 
@@ -97,18 +98,15 @@ def test_what_is_wrong_with_shards(few, family, tmp_path, sharded, capsys):
     first, second = sharded(2, few)
     other = sharded(3, few, "--mode", "global")[1]
     out = tmp_path / "out.tsv"
-    for files, text in (
-        ([first], "of 2 shards number 2 is missing: give all of them"),
-        ([other], "of 3 shards numbers 1, 3 are missing: give all of them"),
-        ([first, first], "shard 1/2 is given twice"),
-        ([first, other], f"{other}: this is a shard of another run than {first} (mode was 'local' and is 'global')"),
-        ([first, family], f"{family}: this is no shard that --shard wrote"),
-        ([first, str(tmp_path / "none")], "there is no such file"),
-    ):
-        assert main(["merge", *files, "-o", str(out)]) == 3
-        error = capsys.readouterr().err
-        assert text in error and error.count("\n") == 1
-        assert not out.exists()
+    cases = (
+        ([first], 3, "of 2 shards number 2 is missing: give all of them"),
+        ([other], 3, "of 3 shards numbers 1, 3 are missing: give all of them"),
+        ([first, first], 3, "shard 1/2 is given twice"),
+        ([first, other], 3, f"{other}: this is a shard of another run than {first} (mode was 'local' and is 'global')"),
+        ([first, family], 3, f"{family}: this is no shard that --shard wrote"),
+        ([first, str(tmp_path / "none")], 3, "there is no such file"),
+    )
+    refuses(capsys, ["merge", "-o", str(out)], cases, out)
     with open(second, "r+b") as file:
         data = file.read()
         file.seek(data.index(b"=1X"))  # in a CIGAR

@@ -1,11 +1,13 @@
 """tropalign msa: shards of the posteriors, and the alignment that merging makes of them."""
 
+import gzip
 import random
 import shutil
 import zipfile
 from pathlib import Path
 
 import pytest
+from shard_runs import named, refuses, shards_of, stopped_and_resumed
 
 from tropalign.cli.main import main
 
@@ -31,16 +33,9 @@ def folder(tmp_path, monkeypatch, family):
     return tmp_path
 
 
-def named(words, name):
-    return [word.format(name) for word in words]
-
-
-def shards_of(count, words):
-    paths = [f"{k}of{count}.shard" for k in range(1, count + 1)]
-    for k, path in enumerate(paths, 1):
-        more = ["--shard", f"{k}/{count}", "-o", path, *named(words[2:], "one")]
-        assert main(["msa", "-q", "in.fa", *more, "-t", str(1 + k % 2)]) == 0
-    return paths
+def msa(words):
+    """The command without its main output; the others are called after "one"."""
+    return ["msa", "in.fa", *named(words[2:], "one")]
 
 
 def merged(paths, words):
@@ -60,7 +55,7 @@ def test_shards_become_the_bytes_of_one_run(case):
     whole = made("one")
     assert len(whole) == 1 + ("--tree-out" in words) + ("--confidence" in words)
     for count in (1, 2, 3, 7, 30):
-        paths = shards_of(count, words)
+        paths = shards_of(count, msa(words))
         assert made("one") == whole  # a shard writes no other file
         random.Random(count).shuffle(paths)
         assert merged(paths, words) == 0
@@ -70,11 +65,9 @@ def test_shards_become_the_bytes_of_one_run(case):
 def test_merging_needs_no_input_and_may_leave_files_out(folder, tmp_path_factory):
     words = OUTPUTS["clustal"]
     assert main(["msa", "-q", "in.fa", *named(words, "one")]) == 0
-    paths = shards_of(2, words)
+    paths = shards_of(2, msa(words))
     Path("in.fa").unlink()
     assert main(["merge", *paths, "-o", "merged.aln", "-t", "1", "--memory", "2G", "--device", "cpu"]) == 0
-    import gzip
-
     assert Path("merged.aln").read_bytes() == gzip.decompress(Path("one.aln.gz").read_bytes())
     assert set(made("merged")) == {".aln"}
 
@@ -82,32 +75,16 @@ def test_merging_needs_no_input_and_may_leave_files_out(folder, tmp_path_factory
 def test_a_stopped_shard_goes_on(monkeypatch):
     from tropalign.msa.task import PosteriorTask
 
-    words, compute, computed = OUTPUTS["fasta"], PosteriorTask.on_cpu, []
-
-    def fails(task, tile, *arguments):
-        computed.append(tile.index)
-        if len(computed) == 3:
-            raise MemoryError
-        return compute(task, tile, *arguments)
-
+    words = OUTPUTS["fasta"]
     assert main(["msa", "-q", "in.fa", *named(words, "one")]) == 0
-    first = ["msa", "-q", "in.fa", "--shard", "1/2", "-o", "1of2.shard"]
-    with monkeypatch.context() as patch:
-        patch.setattr(PosteriorTask, "on_cpu", fails)
-        assert main(first) == 4
-        assert len(list(Path("1of2.shard.parts").glob("part??????"))) == 2
-        (Path("1of2.shard.parts") / "part000000").write_bytes(b"tropart2")
-        assert main(first) == 0
-    assert len(computed) == 3 + len(set(computed)) - 1  # one part of two was damaged
-    assert main(["msa", "-q", "in.fa", "--shard", "2/2", "-o", "2of2.shard"]) == 0
-    assert merged(["2of2.shard", "1of2.shard"], words) == 0
+    assert merged(stopped_and_resumed(monkeypatch, PosteriorTask, msa(words), n_damaged=1), words) == 0
     assert made("merged") == made("one")
 
 
 def test_what_is_wrong_with_shards(capsys):
     words = OUTPUTS["fasta"]
-    one, two = shards_of(2, words)
-    other = shards_of(3, [*words, "--seed", "9"])[1]
+    one, two = shards_of(2, msa(words))
+    other = shards_of(3, [*msa(words), "--seed", "9"])[1]
     shutil.copy(two, "cut")
     Path("cut").write_bytes(Path(two).read_bytes()[:-200])
     damaged = bytearray(Path(one).read_bytes())
@@ -115,25 +92,18 @@ def test_what_is_wrong_with_shards(capsys):
         at = archive.getinfo("inputs").header_offset + 80
     damaged[at] ^= 1
     Path("bad").write_bytes(damaged)
-    for paths, code, text in (
+    cases = (
         ([one], 3, "of 2 shards number 2 is missing: give all of them"),
         ([one, two, one], 3, "shard 1/2 is given twice"),
         ([one, other], 3, "this is a shard of another run"),
         ([one, "cut"], 3, "cut: this is no shard that --shard wrote, or not all of it"),
         (["bad", two], 3, "bad: the input in it is damaged: write this shard again"),
-        (
-            [one, two, "--confidence", "c.tsv"],
-            2,
-            "--confidence: these shards hold none; tropalign msa",
-        ),
+        ([one, two, "--confidence", "c.tsv"], 2, "--confidence: these shards hold none; tropalign msa"),
         ([one, two, "--uc", "c.uc"], 2, "--uc: these shards hold none; tropalign cluster --uc makes it"),
         ([one, two, "-o", "x.aln"], 2, "the shards are of format fasta, but x.aln ends in .aln"),
         ([one, two, "-o", one], 2, "is an input"),
-    ):
-        assert main(["merge", "-o", "out.fa", *paths]) == code
-        error = capsys.readouterr().err
-        assert text in error and error.count("\n") == 1
-        assert not made("out")
+    )
+    refuses(capsys, ["merge", "-o", "out.fa"], cases, "out.fa")
 
 
 def test_no_file_is_asked_of_them_that_other_verbs_make(capsys):
@@ -149,5 +119,5 @@ def test_what_is_turned_in_shards_stays_turned():
     Path("in.fa").write_text("".join(f">s{k}\n{texts[k == 2]}\n" for k in range(4)))
     words = ["-o", "{}.fa", "--strand", "adjust"]
     assert main(["msa", "-q", "in.fa", *named(words, "one")]) == 0
-    assert merged(shards_of(2, words), words) == 0
+    assert merged(shards_of(2, msa(words)), words) == 0
     assert made("merged")[".fa"] == made("one")[".fa"] and b">s2 (reverse complement)\n" in made("one")[".fa"]

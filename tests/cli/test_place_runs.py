@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from held import Held
+from shard_runs import named
 
 from tropalign.cli.main import main
 
@@ -55,10 +56,6 @@ def made(name):
     paths = [path for path in Path().glob(f"{name}.*") if path.is_file()]
     named = re.compile(rf"\b{name}\.(?=fa|tsv|jplace|html)".encode())
     return {path.name.removeprefix(name): named.sub(b"", path.read_bytes()) for path in paths}
-
-
-def named(words, name):
-    return [word.format(name) for word in words]
 
 
 @pytest.mark.parametrize("case", OUTPUTS)

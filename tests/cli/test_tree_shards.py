@@ -7,6 +7,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from shard_runs import refuses, shards_of, stopped_and_resumed
 
 from tropalign.cli.main import main
 from tropalign.execution.parts import packed
@@ -26,7 +27,7 @@ def folder(tmp_path, monkeypatch):
     """An alignment and its sequences; three pairs or a sample per tile."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TROPALIGN_TILE_PAIRS", "3")
-    monkeypatch.setattr("tropalign.trees.shares.TILE_CELLS", 1)
+    monkeypatch.setattr("tropalign.distance_trees.bootstrap.TILE_CELLS", 1)
     shutil.copy(DATA / "proteins.fasta", "in.aln")
     records = Path("in.aln").read_text().split(">")[1:]
     parts = [record.partition("\n") for record in records]
@@ -39,20 +40,12 @@ def words_of(case):
     return [word.format(first=first) for word in CASES[case]]
 
 
-def shards_of(count, words):
-    paths = [f"{k}of{count}.shard" for k in range(1, count + 1)]
-    for k, path in enumerate(paths, 1):
-        more = ["--shard", f"{k}/{count}", "-o", path, "-t", str(1 + k % 2)]
-        assert main(["tree", "-q", *words, *more]) == 0
-    return paths
-
-
 @pytest.mark.parametrize("case", CASES)
 def test_shards_become_the_bytes_of_one_run(case):
     words = [*words_of(case), "--distances-out", "one.phy"]
     assert main(["tree", "-q", *words, "-o", "one.nwk"]) == 0
     for count in (1, 2, 3, 7, 40):
-        paths = shards_of(count, words)
+        paths = shards_of(count, ["tree", *words])
         random.Random(count).shuffle(paths)
         assert main(["merge", *paths, "-o", "merged.nwk.gz", "--distances-out", "merged.phy", "-q", "-t", "2"]) == 0
         assert gzip.decompress(Path("merged.nwk.gz").read_bytes()) == Path("one.nwk").read_bytes()
@@ -63,7 +56,7 @@ def test_merging_needs_no_input_and_the_name_chooses_the_format(capfd):
     words = words_of("samples")
     assert main(["tree", "-q", *words, "-o", "one.dnd"]) == 0
     assert main(["tree", "-q", *words]) == 0
-    paths = shards_of(3, words)
+    paths = shards_of(3, ["tree", *words])
     Path("in.aln").unlink()
     assert main(["merge", *paths, "-o", "merged.dnd"]) == 0
     assert Path("merged.dnd").read_bytes() == Path("one.dnd").read_bytes()
@@ -74,38 +67,25 @@ def test_merging_needs_no_input_and_the_name_chooses_the_format(capfd):
 
 @pytest.mark.parametrize("case", ["samples", "pairs"])
 def test_a_stopped_shard_goes_on(case, monkeypatch):
-    from tropalign.trees.shares import PairCountTask, SampleTask
+    from tropalign.distance_trees.bootstrap import SampleTask
+    from tropalign.distance_trees.pair_counts import PairCountTask
 
     kind = SampleTask if case == "samples" else PairCountTask
-    words, compute, computed = words_of(case), kind.on_cpu, []
-
-    def fails(task, tile, *arguments):
-        computed.append(tile.index)
-        if len(computed) == 3:
-            raise MemoryError
-        return compute(task, tile, *arguments)
-
-    assert main(["tree", "-q", *words, "-o", "one.nwk"]) == 0
-    first = ["tree", "-q", *words, "--shard", "1/2", "-o", "1of2.shard"]
-    with monkeypatch.context() as patch:
-        patch.setattr(kind, "on_cpu", fails)
-        assert main(first) == 4
-        assert len(list(Path("1of2.shard.parts").glob("part??????"))) == 2
-        assert main(first) == 0
-    assert len(computed) == 1 + len(set(computed))  # only the one that failed was computed twice
-    assert main(["tree", "-q", *words, "--shard", "2/2", "-o", "2of2.shard"]) == 0
-    assert main(["merge", "2of2.shard", "1of2.shard", "-o", "merged.nwk"]) == 0
+    command = ["tree", *words_of(case)]
+    assert main([*command, "-q", "-o", "one.nwk"]) == 0
+    assert main(["merge", *stopped_and_resumed(monkeypatch, kind, command), "-o", "merged.nwk"]) == 0
     assert Path("merged.nwk").read_bytes() == Path("one.nwk").read_bytes()
 
 
 def test_what_is_wrong_with_shards(capsys):
-    one, two = shards_of(2, words_of("samples"))
-    other = shards_of(3, [*words_of("samples"), "--method", "upgma"])[1]
+    command = ["tree", *words_of("samples")]
+    one, two = shards_of(2, command)
+    other = shards_of(3, [*command, "--method", "upgma"])[1]
     Path("cut").write_bytes(Path(two).read_bytes()[:-200])
     with zipfile.ZipFile(one) as archive, zipfile.ZipFile("forged", "w") as forged:
         for name in archive.namelist():
             forged.writestr(name, packed([b">a\nMK\n"]) if name == "inputs" else archive.read(name))
-    for paths, code, text in (
+    cases = (
         ([two], 3, "of 2 shards number 1 is missing: give all of them"),
         ([one, two, two], 3, "shard 2/2 is given twice"),
         ([one, other], 3, "this is a shard of another run"),
@@ -113,11 +93,8 @@ def test_what_is_wrong_with_shards(capsys):
         (["forged", two], 3, "the first shard holds other inputs than it was computed with: write it again"),
         ([one, two, "--distances-out", "d.tsv"], 2, "--distances-out: these shards hold none; tropalign tree"),
         ([one, two, "-o", "x.aln"], 2, "no format has the suffix"),
-    ):
-        assert main(["merge", "-o", "out.nwk", *paths]) == code
-        error = capsys.readouterr().err
-        assert text in error and error.count("\n") == 1
-        assert not Path("out.nwk").exists() and not Path("d.tsv").exists()
+    )
+    refuses(capsys, ["merge", "-o", "out.nwk"], cases, "out.nwk", "d.tsv")
 
 
 def test_what_has_no_shards(capsys):

@@ -11,14 +11,13 @@ from tropalign import _native
 from tropalign.clustalw import pair_identities
 from tropalign.clustalw.distances import pair_distances
 from tropalign.clustalw.given_tree import read_clustalw_tree
-from tropalign.clustalw.letters import LETTERS
-from tropalign.clustalw.matrices import matrix_table
+from tropalign.clustalw.matrices import LETTERS, matrix_table
 from tropalign.clustalw.options import PROTEIN_SERIES, ClustalwOptions
 from tropalign.clustalw.pair_scoring import UNITS, pair_scoring
 from tropalign.clustalw.rooting import compat_weights, root_tree, sequence_weights, tree_identities
+from tropalign.distance_trees.joining import neighbour_joining
 from tropalign.errors import ResourceError
 from tropalign.pairwise.task import PairsTask, least_bytes
-from tropalign.trees.joining import neighbour_joining
 
 DATA = Path(__file__).parent.parent / "data" / "clustalw"
 FAMILIES = ("proteins", "nucleotides")

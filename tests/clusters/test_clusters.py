@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from oracles import clusters as oracle
 
 import tropalign as ta
-from tropalign.clusters import bounds, compare, greedy
-from tropalign.clusters.bounds import Reach
+from tropalign.clusters import candidates, comparison, greedy
+from tropalign.clusters.candidates import Reach
 from tropalign.clusters.identity import COVERAGES, DEFINITIONS, coverages, identities
 from tropalign.clusters.linkage import LINKAGES, check_memory
 from tropalign.clusters.options import METHODS, ClusterOptions
@@ -209,9 +209,9 @@ def test_blocks_bounds_and_threads_change_nothing(assign, pair_bytes, monkeypatc
     assert 10 < len(expected) < 145
     monkeypatch.setattr(greedy, "MOST_BLOCK", 37)
     monkeypatch.setattr(greedy, "ROUND", 3)
-    monkeypatch.setattr(compare, "LEAST_PAIRS", 5)
-    monkeypatch.setattr(compare, "SEQUENCE_BYTES", 1 << 20)
-    monkeypatch.setattr(bounds.Reach, "within", lambda self, q, t: np.ones((len(q), len(t)), bool))
+    monkeypatch.setattr(comparison, "LEAST_PAIRS", 5)
+    monkeypatch.setattr(comparison, "SEQUENCE_BYTES", 1 << 20)
+    monkeypatch.setattr(candidates.Reach, "within", lambda self, q, t: np.ones((len(q), len(t)), bool))
     monkeypatch.setattr(greedy, "PAIR_BYTES", pair_bytes)  # of 1 MiB: a sequence at a time, and 50 representatives
     found = ta.cluster(batch, **asked, n_threads=3, memory_bytes=100 << 20)
     for name in ("labels", "representative_index", "identity", "strand", "score"):

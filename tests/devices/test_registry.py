@@ -4,8 +4,7 @@ import pytest
 
 from tropalign.devices import names, opencl, registry
 from tropalign.devices.gpu import GpuInfo
-from tropalign.devices.registry import open_devices, open_gpu
-from tropalign.devices.self_test import verdict
+from tropalign.devices.registry import open_devices, open_gpu, verdict
 from tropalign.errors import DeviceError, TropalignWarning
 
 
@@ -81,7 +80,7 @@ def test_a_verdict_names_every_job_that_fails(monkeypatch):
     def full(gpu):
         raise MemoryError
 
-    monkeypatch.setattr("tropalign.devices.self_test.open_gpu", Gpu)
+    monkeypatch.setattr("tropalign.devices.registry.open_gpu", Gpu)
     assert verdict("cuda:0", {"pairs": lambda gpu: None, "place": lambda gpu: None}) == "ok"
     assert verdict("cuda:0", {"pairs": fails, "place": full, "search": lambda gpu: None}) == (
         "fails: pairs: cuda:0: its scores are wrong; place: MemoryError"
@@ -92,5 +91,5 @@ def test_a_verdict_on_what_does_not_open(monkeypatch):
     def missing(name):
         raise DeviceError(f"there is no CUDA device {name}")
 
-    monkeypatch.setattr("tropalign.devices.self_test.open_gpu", missing)
+    monkeypatch.setattr("tropalign.devices.registry.open_gpu", missing)
     assert verdict("cuda:7", {"pairs": None}) == "fails: there is no CUDA device cuda:7"

@@ -12,11 +12,10 @@ import tropalign
 from tropalign.devices.registry import open_devices
 from tropalign.errors import ResourceError
 from tropalign.msa import large, large_memory
-from tropalign.msa.copies import unique_sequences, with_copies
-from tropalign.msa.group_alignment import representatives
-from tropalign.msa.groups import Item, Pool
+from tropalign.msa.checkpoint import N_SECTIONS
+from tropalign.msa.family import unique_sequences, with_copies
+from tropalign.msa.groups import Item, Pool, representatives
 from tropalign.msa.guide_tree import GuideTree
-from tropalign.msa.kept import N_SECTIONS
 from tropalign.msa.large import Division, align_large
 from tropalign.msa.large_memory import LargeRoom
 from tropalign.msa.options import options_of

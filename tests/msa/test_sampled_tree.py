@@ -5,8 +5,7 @@ import pytest
 from msa.evolved import evolved_family
 
 import tropalign
-from tropalign.msa.families import fast_tree
-from tropalign.msa.sampled_tree import family_tree
+from tropalign.msa.large_tree import family_tree, fast_tree
 
 
 def batch_of(n, length=50, seed=1, **how):

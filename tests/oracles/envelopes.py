@@ -1,8 +1,7 @@
 """A domain in its envelope, straight from HMMER 3.4's rules: four floats at a time, in its order of operations.
 
-Nodes are striped: node k is float (k - 1) // Q of quad (k - 1) % Q. Matrices keep M, D and I of every row; row 0 is
-before the first residue. Forward and Backward are scaled as HMMER scales them (Eddy 2011), the alignment is that of
-highest expected accuracy (Kall and others 2005). Call within `denormals_as_zero`.
+Matrices are those of `oracles.striped`. Forward and Backward are scaled as HMMER scales them (Eddy 2011), the alignment
+is that of highest expected accuracy (Kall and others 2005). Call within `denormals_as_zero`.
 """
 
 import ctypes
@@ -11,27 +10,37 @@ import math
 
 import numpy as np
 
-F = np.float32
-LETTERS = "ACDEFGHIKLMNPQRSTVWY-BJZOUX*~"
-MEMBERS = {"B": "DN", "J": "IL", "Z": "EQ", "O": "K", "U": "C", "X": LETTERS[:20]}
-BM, MM, IM, DM, MD, MI, II, DD = range(8)
-M, D, I = range(3)  # noqa: E741
-ZERO, HIGH, NEVER = F(0), F(1e4), F(-np.inf)
+from oracles.striped import (
+    BM,
+    DD,
+    DM,
+    HIGH,
+    II,
+    IM,
+    LETTERS,
+    MD,
+    MEMBERS,
+    MI,
+    MM,
+    D,
+    F,
+    I,
+    M,
+    forward,
+    matrix_of,
+    striped,
+    total,
+    up,
+)
+
+NEVER = F(-np.inf)
 
 _logf = ctypes.CDLL(ctypes.util.find_library("m")).logf
 _logf.restype, _logf.argtypes = ctypes.c_float, [ctypes.c_float]
 
 
-def up(quad, fill=ZERO):
-    return np.array([fill, *quad[:3]], F)
-
-
 def down(quad):
     return np.array([*quad[1:], F(0)], F)
-
-
-def total(quad):
-    return F(F(quad[0] + quad[1]) + F(quad[2] + quad[3]))
 
 
 class Rescored:
@@ -39,73 +48,23 @@ class Rescored:
 
     def __init__(self, odds, transitions, consensus, codes, whole_length):
         """Tables by code or transition and node (column 0 is none); the target's length."""
-        self.n_nodes, self.L = odds.shape[1] - 1, len(codes)
-        self.Q = max(2, -(-self.n_nodes // 4))
-        self.odds = np.stack([self._striped(row) for row in odds])
-        self.t = np.stack([self._striped(row) for row in transitions])
+        self.L, self.odds, self.t = len(codes), striped(odds), striped(transitions)
+        self.Q = len(self.t[0])
         self.consensus, self.codes = consensus, codes
         self.move = F(F(2) / F(F(whole_length) + F(2)))
         self.loop = F(F(1) - self.move)
         self.own_scales = False
-        self._forward()
+        self.f, self.fx = forward(self.odds, self.t, odds.shape[1] - 1, codes, self.move, self.loop, False)
+        scales = F(0)
+        for scale in self.fx["scale"][self.fx["scale"] > 1]:
+            scales = F(float(scales) + math.log(float(scale)))
+        self.nats = F(float(scales) + math.log(float(self.fx["C"][self.L] * self.move)))
         self._backward()
         self.is_dropped = not self._decode()
         if not self.is_dropped:
             self._accuracies()
             self._lines(self._path())
             self._null2()
-
-    def _striped(self, row):
-        table = np.zeros(4 * self.Q, F)
-        table[: self.n_nodes] = row[1:]
-        return table.reshape(4, self.Q).T.copy()
-
-    def _matrix(self):
-        cells = np.zeros((self.L + 1, self.Q, 3, 4), F)
-        return cells, {state: np.zeros(self.L + 1, F) for state in "NBCE"} | {"scale": np.ones(self.L + 1, F)}
-
-    def _forward(self):
-        self.f, self.fx = f, x = self._matrix()
-        t, Q = self.t, self.Q
-        x["N"][0], x["B"][0] = 1, self.move
-        scales = F(0)
-        for i in range(1, self.L + 1):
-            before, row, e = f[i - 1], f[i], self.odds[self.codes[i - 1]]
-            last = [up(before[Q - 1, s]) for s in (M, D, I)]
-            way, ends = np.zeros(4, F), np.zeros(4, F)
-            for q in range(Q):
-                row[q, M] = (
-                    x["B"][i - 1] * t[BM, q] + last[M] * t[MM, q] + last[I] * t[IM, q] + last[D] * t[DM, q]
-                ) * e[q]
-                ends = ends + row[q, M]
-                last = before[q]
-                row[q, D], way = way, row[q, M] * t[MD, q]
-                row[q, I] = last[M] * t[MI, q] + last[I] * t[II, q]
-            way = up(way)
-            for q in range(Q):
-                row[q, D] += way
-                way = row[q, D] * t[DD, q]
-            for _ in range(3):
-                way, changed = up(way), False
-                for q in range(Q):
-                    longer = row[q, D] + way
-                    changed |= bool((longer > row[q, D]).any())
-                    row[q, D], way = longer, way * t[DD, q]
-                if self.n_nodes >= 100 and not changed:
-                    break
-            for q in range(Q):
-                ends = ends + row[q, D]
-            E = total(ends)
-            x["N"][i] = x["N"][i - 1] * self.loop
-            x["C"][i] = x["C"][i - 1] * self.loop + E
-            x["B"][i] = x["N"][i] * self.move
-            if E > HIGH:
-                for state in "NCB":
-                    x[state][i] /= E
-                row *= F(1.0 / float(E))
-                scales = F(float(scales) + math.log(float(E)))
-                x["scale"][i] = E
-        self.nats = F(float(scales) + math.log(float(x["C"][self.L] * self.move)))
 
     def _delete_more(self, row, way):
         for _ in range(3):
@@ -115,7 +74,7 @@ class Rescored:
                 row[q, D] += way
 
     def _backward(self):
-        self.b, self.bx = b, x = self._matrix()
+        self.b, self.bx = b, x = matrix_of(self.L, self.Q)
         t, Q, L = self.t, self.Q, self.L
         for i in range(L, 0, -1):
             row, B = b[i], F(0)
@@ -162,7 +121,7 @@ class Rescored:
     def _decode(self):
         f, b = self.fx, self.bx
         rest = F(1.0 / float(b["N"][0]))
-        self.p, self.px = self._matrix()
+        self.p, self.px = matrix_of(self.L, self.Q)
         for i in range(1, self.L + 1):
             self.p[i] = self.f[i] * self.b[i] * F(rest * f["scale"][i])
             self.p[i, :, D] = 0
@@ -176,7 +135,7 @@ class Rescored:
         def possible(which, value):
             return np.where(self.t[which, q] > 0, value, F(0))
 
-        self.a, self.ax = a, x = self._matrix()
+        self.a, self.ax = a, x = matrix_of(self.L, self.Q)
         Q, p, px = self.Q, self.p, self.px
         a[0] = NEVER
         x["C"][0] = NEVER

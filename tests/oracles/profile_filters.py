@@ -11,13 +11,13 @@ import math
 
 import numpy as np
 
-F = np.float32
+from oracles.striped import BM, DD, DM, II, IM, MD, MI, MM, F
+
 SCALE = F(500 / 0.69314718055994529)
 LOWEST, HIGHEST, BASE, END = -32768, 32767, 12000, 500
 #: The C library's logarithm in single precision; NumPy has one of its own.
 LOGF = ctypes.CDLL(ctypes.util.find_library("m")).logf
 LOGF.argtypes, LOGF.restype = [ctypes.c_float], ctypes.c_float
-BM, MM, IM, DM, MD, MI, II, DD = range(8)
 
 
 def word_move(L):

@@ -8,9 +8,8 @@ import math
 
 import numpy as np
 
-F = np.float32
-LETTERS = "ACDEFGHIKLMNPQRSTVWY-BJZOUX*~"
-MEMBERS = {"B": "DN", "J": "IL", "Z": "EQ", "O": "K", "U": "C", "X": LETTERS[:20]}
+from oracles.striped import LETTERS, MEMBERS, F
+
 LOG2 = 0.69314718055994529
 NOTHING = F(-np.inf)
 

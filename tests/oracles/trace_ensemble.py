@@ -7,8 +7,7 @@ import math
 
 import numpy as np
 
-F = np.float32
-BM, MM, IM, DM, MD, MI, II, DD = range(8)
+from oracles.striped import BM, DD, DM, II, IM, MD, MI, MM, F, forward, striped
 
 
 def regions(begin, end, homology):
@@ -61,64 +60,16 @@ class Matrix:
     """Forward over codes[0 .. L), in multihit mode for a target of whole_length."""
 
     def __init__(self, match_odds, transitions, codes, whole_length):
-        self.M = M = match_odds.shape[1] - 1
-        self.Q = Q = max(2, -(-M // 4))
-        self.match_odds, self.transitions, self.codes = match_odds, transitions, codes
+        self.M, self.match_odds, self.transitions, self.codes = match_odds.shape[1] - 1, match_odds, transitions, codes
         self.move = F(3) / (F(whole_length) + F(3))
         self.loop = F(1) - self.move
-        # t[which, q, r] and e[code, q, r]: of node r Q + q + 1
-        t, e = self._striped(transitions), self._striped(match_odds)
-        self.cells = np.zeros((len(codes) + 1, 3, Q, 4), F)  # M, D, I
-        N, C, J, B = F(1), F(0), F(0), self.move
-        self.specials = [{"N": N, "C": C, "J": J, "B": B, "E": F(0), "scale": F(1)}]
-        for i, code in enumerate(codes, 1):
-            E = self._row(i, B, t, e[code])
-            N, C, J = N * self.loop, C * self.loop + E * F(0.5), J * self.loop + E * F(0.5)
-            B, scale = J * self.move + N * self.move, F(1)
-            if F(1e4) < E:
-                N, C, J, B, scale = N / E, C / E, J / E, B / E, E
-                self.cells[i] *= F(1 / float(E))
-                E = F(1)
-            self.specials.append({"N": N, "C": C, "J": J, "B": B, "E": E, "scale": scale})
-
-    def _striped(self, table):
-        padded = np.zeros((len(table), 4 * self.Q), F)
-        padded[:, : self.M] = table[:, 1:]
-        return padded.reshape(len(table), 4, self.Q).transpose(0, 2, 1)
-
-    def _row(self, i, B, t, e):
-        def up(quad):
-            return np.concatenate([[F(0)], quad[:3]])
-
-        (M0, D0, I0), (M, D, inserts), Q = self.cells[i - 1], self.cells[i], self.Q
-        before, to_delete, ends = [up(row[Q - 1]) for row in (M0, I0, D0)], np.zeros(4, F), np.zeros(4, F)
-        for q in range(Q):
-            total = B * t[BM, q]
-            for which, quad in zip((MM, IM, DM), before, strict=True):
-                total = total + quad * t[which, q]
-            M[q] = total * e[q]
-            ends = ends + M[q]
-            D[q], to_delete = to_delete, M[q] * t[MD, q]
-            inserts[q] = M0[q] * t[MI, q] + I0[q] * t[II, q]
-            before = [M0[q], I0[q], D0[q]]
-        way, D[0] = up(to_delete), 0
-        for q in range(Q):
-            D[q] = way + D[q]
-            way = D[q] * t[DD, q]
-        for _ in range(3):
-            way, had = up(way), D.copy()
-            for q in range(Q):
-                D[q] = way + D[q]
-                way = way * t[DD, q]
-            if self.M >= 100 and not (had < D).any():
-                break
-        for q in range(Q):
-            ends = D[q] + ends
-        ends = ends + np.roll(ends, -1)
-        return (ends + np.roll(ends, -2))[0]
+        e, t = striped(match_odds), striped(transitions)
+        self.Q = len(t[0])
+        self.cells, specials = forward(e, t, self.M, codes, self.move, self.loop, True)
+        self.specials = [{name: values[i] for name, values in specials.items()} for i in range(len(codes) + 1)]
 
     def cell(self, i, state, k):
-        return self.cells[i, "MDI".index(state), (k - 1) % self.Q, (k - 1) // self.Q] if k > 0 else F(0)
+        return self.cells[i, (k - 1) % self.Q, "MDI".index(state), (k - 1) // self.Q] if k > 0 else F(0)
 
     def step(self, which, k):
         return self.transitions[which, k] if k > 0 else F(0)

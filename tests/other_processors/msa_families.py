@@ -16,11 +16,10 @@ from tropalign import _native
 from tropalign.clustalw.distances import pair_distances
 from tropalign.clustalw.options import ClustalwOptions
 from tropalign.clustalw.pipeline import align_batch
-from tropalign.msa.families import chance_shares, fast_tree, words_of
 from tropalign.msa.large import Division, align_large
+from tropalign.msa.large_tree import chance_shares, family_tree, fast_tree, words_of
 from tropalign.msa.models import NUCLEOTIDE, PROTEIN, PROTEIN_1, PROTEIN_2
 from tropalign.msa.options import options_of
-from tropalign.msa.sampled_tree import family_tree
 from tropalign.trees import alignment_distances, neighbour_joining, upgma, with_support
 
 ONE = progressive_oracle.ONE

@@ -11,7 +11,7 @@ import tropalign as ta
 from tropalign import _native
 from tropalign.profile.model_files import read_models
 from tropalign.profile.options import SearchOptions
-from tropalign.profile.residues import BACKGROUND, encode
+from tropalign.profile.proteins import BACKGROUND, encode
 
 DATA = Path(__file__).parent.parent / "data" / "search"
 EVALUE = np.array([-8.5, 0.71, -9, 0.71, -4, 0.71], np.float32)

@@ -9,7 +9,7 @@ import pyhmmer
 
 from tropalign import _native
 from tropalign.profile.models import from_pyhmmer
-from tropalign.profile.residues import BACKGROUND, encode
+from tropalign.profile.proteins import BACKGROUND, encode
 
 DATA = Path(__file__).parent.parent / "data" / "search"
 EVALUE = np.array([-8.5, 0.71, -9, 0.71, -4, 0.71], np.float32)

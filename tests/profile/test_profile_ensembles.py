@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from oracles import trace_ensemble as oracle
 
 from tropalign import _native
-from tropalign.profile.denormals import denormals_as_zero
-from tropalign.profile.residues import BACKGROUND
+from tropalign.profile.building import denormals_as_zero
+from tropalign.profile.proteins import BACKGROUND
 
 
 def random_model(M, seed):

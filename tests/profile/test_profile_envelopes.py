@@ -9,9 +9,9 @@ from oracles.hmmer import LETTERS, Family, digital
 from pyhmmer.plan7 import Pipeline
 
 from tropalign import _native
-from tropalign.profile.denormals import denormals_as_zero
+from tropalign.profile.building import denormals_as_zero
 from tropalign.profile.models import from_pyhmmer
-from tropalign.profile.residues import BACKGROUND
+from tropalign.profile.proteins import BACKGROUND
 
 F = np.float32
 BITS_PER_NAT = 1.44269504088896341  # pyhmmer turns HMMER's floats into bits in double

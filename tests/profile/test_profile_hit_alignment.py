@@ -12,7 +12,7 @@ from tropalign.errors import InputError
 from tropalign.formats.header import Header
 from tropalign.formats.hits import HitsContext
 from tropalign.formats.hits.stockholm import lines
-from tropalign.profile.denormals import denormals_as_zero
+from tropalign.profile.building import denormals_as_zero
 from tropalign.profile.models import from_pyhmmer
 from tropalign.profile.outputs import Wanted, outputs_of
 from tropalign.results.hit_alignment import POSTERIORS, align_hits

@@ -9,7 +9,7 @@ import pytest
 import tropalign as ta
 from tropalign.errors import UsageError
 from tropalign.profile.api import model_source, target_source
-from tropalign.profile.denormals import denormals_as_zero
+from tropalign.profile.building import denormals_as_zero
 from tropalign.profile.iterate import ITERATED, IterateTask
 from tropalign.profile.models import from_pyhmmer
 from tropalign.profile.options import SearchOptions

@@ -11,7 +11,7 @@ from oracles import hmmer, profile_bytes
 
 from tropalign import _native
 from tropalign.profile.models import from_pyhmmer
-from tropalign.profile.residues import BACKGROUND
+from tropalign.profile.proteins import BACKGROUND
 
 F32, I32 = np.float32, np.int32
 EVALUE = np.array([-8.5, 0.71, -9, 0.71, -4, 0.71], F32)

@@ -5,7 +5,7 @@ import pyhmmer
 import pytest
 
 from tropalign import _native
-from tropalign.profile.denormals import denormals_as_zero
+from tropalign.profile.building import denormals_as_zero
 from tropalign.profile.models import from_pyhmmer
 
 AMINO = pyhmmer.easel.Alphabet.amino()

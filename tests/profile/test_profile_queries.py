@@ -11,7 +11,7 @@ import pytest
 from same_models import CORPUS, assert_same
 
 from tropalign.errors import InputError, TropalignWarning, UsageError
-from tropalign.profile.denormals import denormals_as_zero
+from tropalign.profile.building import denormals_as_zero
 from tropalign.profile.model_files import read_models
 from tropalign.profile.models import from_pyhmmer
 from tropalign.profile.queries import read_queries

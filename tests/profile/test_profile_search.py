@@ -7,7 +7,7 @@ from oracles.hmmer import Family, database, digital, hits_of_scan, hits_of_searc
 from tropalign import _native
 from tropalign.profile.models import from_pyhmmer
 from tropalign.profile.options import SearchOptions
-from tropalign.profile.residues import encode
+from tropalign.profile.proteins import encode
 from tropalign.results.found_hits import DOMAIN_COLUMNS, HIT_COLUMNS, LINES
 
 OPTIONS = {

@@ -10,7 +10,7 @@ from oracles import profile_tables
 
 from tropalign import _native
 from tropalign.profile.models import from_pyhmmer
-from tropalign.profile.residues import BACKGROUND, EASEL_CODES, LETTERS, encode
+from tropalign.profile.proteins import BACKGROUND, EASEL_CODES, LETTERS, encode
 
 AMINO = pyhmmer.easel.Alphabet.amino()
 PLAIN_BACKGROUND = pyhmmer.plan7.Background(AMINO)

@@ -10,7 +10,7 @@ from oracles import paths as oracle
 from scipy.sparse import csgraph, csr_array
 
 from tropalign.errors import InputError, UsageError
-from tropalign.semirings.cycles import NegativeCycle
+from tropalign.semirings.tropical_closures import NegativeCycle
 from tropalign.tropical import BOOL, LOG, MAX_PLUS, MIN_PLUS, REAL, closure
 
 DTYPES = (np.int16, np.int32, np.float16, np.float32, np.float64)

@@ -10,8 +10,9 @@ import pytest
 import tropalign
 from tropalign.errors import InputError, ResourceError, UsageError
 from tropalign.sequences.blocks import READS, BlockReader, Policy, survey
+from tropalign.sequences.mapped_store import ARRAYS, END, END_BYTES, is_store
 from tropalign.sequences.record_text import STORE_MAGIC
-from tropalign.sequences.store import ARRAYS, END, END_BYTES, SequenceStore, is_store
+from tropalign.sequences.store import SequenceStore
 
 FASTA = ">a first one\nMKVL\nAW\n>b\n\n>c\tthird  \nmk-x\n>a again\nMK VL*\n"
 
@@ -79,7 +80,7 @@ def test_large_ones_in_blocks_from_any_source(tmp_path):
 
 
 def test_pages_that_lie_behind_are_given_back(tmp_path, monkeypatch):
-    monkeypatch.setattr("tropalign.sequences.store.SPAN", 1 << 14)
+    monkeypatch.setattr("tropalign.sequences.mapped_store.SPAN", 1 << 14)
     built = SequenceStore.build(_long_file(tmp_path), tmp_path / "long.tdb")
     text = "".join(
         built.letters[built.offsets[a] : built.offsets[b]].tobytes().decode() for a, b in built.spans(9000, 9)

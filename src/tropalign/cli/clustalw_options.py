@@ -113,7 +113,7 @@ def run_clustalw(options: argparse.Namespace, method: ClustalwOptions, outputs: 
     from tropalign.machine.memory import left_for_job
     from tropalign.machine.threads import resolve_threads
     from tropalign.msa.family import read_family
-    from tropalign.msa.turned import on_one_strand
+    from tropalign.msa.strands import on_one_strand
     from tropalign.sequences.alphabet import ALPHABETS
     from tropalign.sequences.batch import held_bytes
 

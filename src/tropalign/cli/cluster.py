@@ -172,8 +172,7 @@ def _shard(
 ) -> None:
     """Compares a share of the pairs, for `finish`."""
     from tropalign.clusters.api import compared_by
-    from tropalign.clusters.linkage import check_memory
-    from tropalign.clusters.linkage_task import LinkageTask, encoded
+    from tropalign.clusters.linkage import LinkageTask, check_memory, encoded
     from tropalign.devices.registry import CpuDevice
     from tropalign.execution.manifest import RemainingWork
     from tropalign.execution.run import Output, Run, StageWriter
@@ -208,8 +207,7 @@ def finish(options: argparse.Namespace, shards: Shards) -> None:
     """
     from tropalign.clusters.api import compared_by, linked
     from tropalign.clusters.files import write_all
-    from tropalign.clusters.linkage import check_memory, labels_of
-    from tropalign.clusters.linkage_task import restored
+    from tropalign.clusters.linkage import check_memory, labels_of, restored
     from tropalign.execution.manifest import hash_of
     from tropalign.machine.memory import default_budget, left_for_job
     from tropalign.sequences.batch import held_bytes

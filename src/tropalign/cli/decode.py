@@ -149,7 +149,7 @@ def run(options: argparse.Namespace) -> None:
     from tropalign.execution.run import Run, memory_allowed
     from tropalign.hmm.decode_task import Contents, DecodeTask, Unlabelled
     from tropalign.hmm.decoding import DecodeOptions, Decoder
-    from tropalign.hmm.model_files import load_model, save_model
+    from tropalign.hmm.model import HMM
     from tropalign.sequences.blocks import BlockReader, Policy
     from tropalign.sequences.files import can_be_read_twice
 
@@ -157,7 +157,7 @@ def run(options: argparse.Namespace) -> None:
     plot = options.plot if options.shard is None else None  # of a shard, merge makes it
     paths = [path for path in (options.output, plot, options.model_out) if path is not None]
     show = started(options, paths, [*options.sequences, options.model])
-    model = load_model(options.model)
+    model = HMM.load(options.model)
     choice = DecodeOptions(options.by, tuple(options.label or ()), options.min_length, options.min_support)
     allowed = memory_allowed(options.memory, options.output)
     means = {"n_threads": options.threads, "allowed_bytes": allowed}
@@ -175,7 +175,7 @@ def run(options: argparse.Namespace) -> None:
         with show("rounds of training", options.rounds) as progress:
             model = _trained(options, model, kept, progress)
         if options.model_out is not None:
-            save_model(model, options.model_out)
+            model.save(options.model_out)
         decoder = Decoder(model, choice, **means)
     elif options.output != "-" and all(map(can_be_read_twice, options.sequences)):
         contents = Contents.of(unlabelled.watched(blocks()))

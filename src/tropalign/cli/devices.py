@@ -40,8 +40,7 @@ def run(options: argparse.Namespace) -> None:
     """Prints the table."""
     if sys.stdout is None:
         raise InputError("standard output is closed: there is nowhere to list the devices")
-    from tropalign.devices.registry import cpu_info, find_gpus
-    from tropalign.devices.self_test import verdict
+    from tropalign.devices.registry import cpu_info, find_gpus, verdict
     from tropalign.machine.memory import human
 
     info = cpu_info()

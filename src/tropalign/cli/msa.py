@@ -160,11 +160,10 @@ def run(options: argparse.Namespace) -> None:
     from tropalign.machine.threads import resolve_threads
     from tropalign.msa import pipeline
     from tropalign.msa.family import read_family
-    from tropalign.msa.forecast import seconds_of
     from tropalign.msa.guide_tree import read_guide_tree
     from tropalign.msa.options import options_of
-    from tropalign.msa.run import MsaRun
-    from tropalign.msa.turned import on_one_strand
+    from tropalign.msa.run import MsaRun, seconds_of
+    from tropalign.msa.strands import on_one_strand
     from tropalign.sequences.alphabet import ALPHABETS
     from tropalign.sequences.batch import held_bytes
 

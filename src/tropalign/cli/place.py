@@ -339,7 +339,7 @@ def _task(
     """What to compute, and the devices."""
     from tropalign.machine.threads import resolve_threads
     from tropalign.phylo.api import check_place
-    from tropalign.phylo.best import N_BEST
+    from tropalign.phylo.scorer import N_BEST
     from tropalign.phylo.task import PlaceTask
 
     scoring = _scoring(options)

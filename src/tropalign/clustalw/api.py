@@ -18,7 +18,7 @@ from tropalign.machine.threads import resolve_threads
 from tropalign.msa.family import family_of
 from tropalign.msa.guide_tree import GuideTree
 from tropalign.msa.options import check_order, check_tree, checked_progress
-from tropalign.msa.turned import check_strand, on_one_strand
+from tropalign.msa.strands import check_strand, on_one_strand
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.sequences.alphabet import Alphabet
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import _native
-from tropalign.clustalw.letters import LETTERS, clustalw_codes
+from tropalign.clustalw.matrices import LETTERS, clustalw_codes
 from tropalign.clustalw.options import ClustalwOptions
 from tropalign.clustalw.pair_identities import aligned_identities, engine_bytes
 from tropalign.clustalw.pair_scoring import compat_scoring, pair_scoring

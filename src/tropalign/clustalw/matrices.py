@@ -1,4 +1,4 @@
-"""The substitution matrices of CLUSTALW: which one a pair of profiles gets, and what it says of gap costs."""
+"""Letters and substitution matrices of CLUSTALW: which matrix profiles get, and what it says of gap costs."""
 
 from __future__ import annotations
 
@@ -9,8 +9,23 @@ from importlib.resources import files
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.clustalw.letters import LETTERS
 from tropalign.clustalw.options import ClustalwOptions
+from tropalign.sequences.batch import SequenceBatch
+
+#: A letter's code is its position. U is not T here.
+LETTERS = "ABCDEFGHIKLMNOPQRSTUVWXYZ"
+
+
+def clustalw_codes(batch: SequenceBatch) -> NDArray[np.uint8]:
+    """Codes of all residues of a batch, uint8, shape (n_residues,): case is ignored, and what is no letter (or J) is X.
+
+    CLUSTALW itself leaves out J and ``*``.
+    """
+    table = np.full(256, LETTERS.index("X"), np.uint8)
+    for code, letter in enumerate(LETTERS):
+        table[ord(letter)] = table[ord(letter.lower())] = code
+    return table[batch.letters]
+
 
 #: Transitions between purines, and between pyrimidines (U is T of RNA).
 TRANSITIONS = (("A", "G"), ("C", "T"), ("C", "U"))

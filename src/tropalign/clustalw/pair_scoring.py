@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.clustalw.letters import LETTERS
-from tropalign.clustalw.matrices import matrix_table, mismatch_of
+from tropalign.clustalw.matrices import LETTERS, matrix_table, mismatch_of
 from tropalign.clustalw.options import ClustalwOptions
 from tropalign.sequences.alphabet import Alphabet
 

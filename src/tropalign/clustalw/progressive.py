@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import _native
-from tropalign.clustalw.letters import LETTERS, clustalw_codes
-from tropalign.clustalw.matrices import profile_matrix, series_of
+from tropalign.clustalw.matrices import LETTERS, clustalw_codes, profile_matrix, series_of
 from tropalign.clustalw.options import ClustalwOptions
 from tropalign.errors import ResourceError
 from tropalign.msa.guide_tree import GuideTree

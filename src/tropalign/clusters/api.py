@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.clusters.bounds import Reach
-from tropalign.clusters.compare import Comparison
+from tropalign.clusters.candidates import Reach
+from tropalign.clusters.comparison import Comparison
 from tropalign.clusters.greedy import Greedy
 from tropalign.clusters.linkage import linkage_labels
 from tropalign.clusters.options import MIN_IDENTITY, ClusterOptions
@@ -19,10 +19,10 @@ from tropalign.execution.task import checked_progress
 from tropalign.machine.memory import default_budget
 from tropalign.machine.numbers import checked_memory, checked_threads
 from tropalign.machine.threads import resolve_threads
-from tropalign.pairwise.api import MatrixLike, Sequences, batch_of, default_scoring
+from tropalign.pairwise.api import Sequences, batch_of, default_scoring
 from tropalign.pairwise.options import FREE_ENDS, PairOptions
 from tropalign.results.clusters import Clusters
-from tropalign.scoring import Gap
+from tropalign.scoring import Gap, MatrixLike
 from tropalign.sequences import Alphabet, SequenceBatch
 
 

@@ -17,11 +17,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from tropalign.clusters.api import clustered
-from tropalign.clusters.bounds import Reach
-from tropalign.clusters.compare import Comparison, Tally
+from tropalign.clusters.candidates import Reach
+from tropalign.clusters.comparison import Comparison, Tally, processing_order
 from tropalign.clusters.linkage import check_memory
 from tropalign.clusters.options import ClusterOptions
-from tropalign.clusters.processing_order import processing_order
 from tropalign.execution.task import Device
 from tropalign.machine.threads import resolve_threads
 from tropalign.sequences import SequenceBatch

@@ -15,8 +15,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.clusters.bounds import Reach
-from tropalign.clusters.compare import Comparison
+from tropalign.clusters.candidates import Reach
+from tropalign.clusters.comparison import Comparison
 from tropalign.errors import named
 from tropalign.machine.memory import require
 

@@ -1,4 +1,4 @@
-"""How devices are called, and the kinds of them: a kind is a module of this folder (docs/gpu.md, "Adding a device")."""
+"""How devices are called, their kinds (each a module of this folder: docs/gpu.md)."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from tropalign.execution.dask_cluster import is_cluster
 
 if TYPE_CHECKING:
     from distributed import Client
+
 
 #: What callers give: names of devices, addresses of clusters, a distributed.Client, or several of these.
 DeviceLike: TypeAlias = "str | Client | Iterable[str | Client]"

@@ -1,19 +1,19 @@
-"""What can compute here."""
+"""Devices of this machine: found, opened by name, and tested: whether they compute what the processor does."""
 
 from __future__ import annotations
 
 import importlib
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from tropalign.devices.gpu import Gpu, GpuInfo
-from tropalign.devices.names import KINDS
-from tropalign.errors import DeviceError, TropalignWarning, named
+from tropalign.devices.names import KINDS, device_names
+from tropalign.errors import DeviceError, TropalignError, TropalignWarning, UsageError, named
 from tropalign.execution.cluster_pool import ClusterDevice
 from tropalign.execution.dask_cluster import Cluster, is_cluster
 from tropalign.execution.task import Device, Progress, Task, Tile
@@ -25,6 +25,8 @@ AUTO_GPU_BYTES = 512 << 20
 #: Cells (of a local score, or as much work) below which `auto` looks for no GPU: the processor is done before a driver
 #: has started.
 AUTO_GPU_CELLS = 100_000_000_000
+#: Sums of products, paths and models below which `auto` looks for no GPU, for the same reason.
+AUTO_SUMS = 100_000_000_000
 
 
 @runtime_checkable
@@ -207,3 +209,91 @@ def _is_installed(library: str) -> bool:
         return importlib.util.find_spec(library) is not None
     except ModuleNotFoundError:
         return False
+
+
+#: What ``self_test.check_gpu`` of a job's folder is: raises DeviceError when a result is not the processor's.
+Check = Callable[[Gpu], None]
+
+
+def verdict(name: str, checks: Mapping[str, Check]) -> str:
+    """Says "ok", or "fails: " and why the device does not open, or which jobs' kernels are wrong on it and why.
+
+    Parameters
+    ----------
+    name
+        As ``--device`` calls it.
+    checks
+        By the verb of each job that has kernels.
+    """
+    try:
+        gpu = open_gpu(name)
+    except (TropalignError, MemoryError) as error:
+        return f"fails: {_line(error)}"
+    faults = []
+    for verb, check in checks.items():
+        try:
+            check(gpu)
+        except (TropalignError, MemoryError) as error:
+            faults.append(f"{verb}: {_line(error)}")
+    return f"fails: {'; '.join(faults)}" if faults else "ok"
+
+
+def _line(error: BaseException) -> str:
+    lines = str(error).splitlines()
+    return lines[0] if lines else type(error).__name__
+
+
+def devices_for(
+    device: str | Iterable[str],
+    n_threads: int,
+    n_sums: int,
+    without_kernel: str | None = None,
+    *,
+    is_same: bool = True,
+) -> list[Device] | None:
+    """The devices that share a computation; None where it is the processor's alone.
+
+    Parameters
+    ----------
+    device
+        As ``--device`` takes them.
+    n_threads
+        Of the processor.
+    n_sums
+        The cost.
+    without_kernel
+        What this computation is (in the plural), where no GPU has it.
+    is_same
+        Whether a GPU finds the processor's very bits: "auto" takes one only where it does, so that results do not
+        depend on the machine.
+
+    Raises
+    ------
+    UsageError
+        What cannot be a device, and a cluster.
+    DeviceError
+        A GPU that was named is not there, or does not open, or has no kernel for it.
+    """
+    names = device_names(device)
+    if any(map(is_cluster, names)):
+        raise UsageError(
+            "products, paths and models are computed on one machine, where their arrays are: name no cluster as device"
+        )
+    named = [name for name in names if name not in ("cpu", "auto")]
+    if without_kernel is not None and named:
+        raise _no_kernel(named[0], without_kernel)
+    may_look = "auto" in names and is_same and n_sums >= AUTO_SUMS
+    if n_sums == 0 or without_kernel is not None or not (named or may_look):
+        return None
+    devices = open_devices(names, n_threads, n_sums)
+    return None if [found.name for found in devices] == ["cpu"] else devices
+
+
+def require_processor(devices: Sequence[Device], what: str) -> None:
+    """Raises DeviceError where only GPUs may compute what no GPU can."""
+    if all(device.name != "cpu" for device in devices):
+        raise _no_kernel(devices[0].name, what)
+
+
+def _no_kernel(name: str, what: str) -> DeviceError:
+    return DeviceError(f"{name}: {what} are computed on the CPU only: choose the device cpu")

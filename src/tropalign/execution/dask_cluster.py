@@ -30,7 +30,8 @@ from urllib.parse import urlsplit
 from tropalign import __version__
 from tropalign.errors import DeviceError, TropalignWarning, UsageError, shown
 from tropalign.execution.remote_worker import Answer, compute
-from tropalign.machine.interrupts import without_interrupts
+from tropalign.machine.process import without_interrupts
+from tropalign.machine.threads import available_threads
 
 #: Seconds that a scheduler has to answer at first, and between looks at which workers there are.
 CONNECT_SECONDS = 30.0
@@ -137,8 +138,6 @@ class Cluster:
         local = _LOCAL.fullmatch(where)
         try:
             if local:
-                from tropalign.machine.threads import available_threads
-
                 with without_interrupts():
                     made = self._distributed.LocalCluster(
                         n_workers=int(local[1] or available_threads()),

@@ -17,14 +17,28 @@ from tropalign.errors import InputError, TropalignWarning
 from tropalign.execution.manifest import Shard
 from tropalign.execution.partition import CostList, cuts, share
 from tropalign.execution.task import Progress, Tile
-from tropalign.formats.track_picture import Track
+from tropalign.formats.track_picture import Track, bounds_of
 from tropalign.hmm.decoding import POSITION_BYTES, Decoder
 from tropalign.hmm.model import HMM
 from tropalign.hmm.pieces import LEAST_RUN
-from tropalign.hmm.tracks import tracks_of
-from tropalign.machine.environment import whole_number
+from tropalign.machine.numbers import environment_number
 from tropalign.results.segments import Segments
 from tropalign.sequences.blocks import SequenceBlock, survey_of
+
+
+def tracks_of(decoder: Decoder, block: SequenceBlock, found: Segments, most: int) -> list[Track]:
+    """The first sequences of a block, at most `most`, with the segments of the label that the decoder shows."""
+    tracks, label = [], decoder.shown_label
+    for number, name in enumerate(found.names[:most]):
+        begin, end = block.offsets[number : number + 2]
+        letters, offsets = block.letters[begin:end], np.array([0, end - begin])
+        gaps = decoder.long_runs(letters, offsets)
+        codes = decoder.codes((name,), letters, offsets, block.file)
+        is_shown = (found.sequence == number) & (found.label == label)
+        spans = np.stack([found.start[is_shown], found.end[is_shown]], axis=1)
+        tracks.append(Track(name, len(codes), spans, decoder.curve(codes, bounds_of(len(codes)), label), gaps))
+    return tracks
+
 
 #: Letters of a tile, about, and its sequences at the most: a kill loses a tile, a second of work.
 TILE_LETTERS, TILE_SEQUENCES = 1 << 22, 4096
@@ -214,7 +228,7 @@ def _cut(contents: Contents, shard: Shard | None) -> list[Tile]:
     order = CostList(contents.lengths.astype(np.float64) + 1)  # of many empty sequences, too
     most = TILE_SEQUENCES
     if "TROPALIGN_TILE_READS" in os.environ:
-        most = whole_number("TROPALIGN_TILE_READS", os.environ["TROPALIGN_TILE_READS"])
+        most = environment_number("TROPALIGN_TILE_READS", os.environ["TROPALIGN_TILE_READS"])
     begin, end = share(order, shard)
     bounds = cuts(order, begin, end, most, TILE_LETTERS)
     bounds = sorted({*bounds, *(first for first in contents.files if begin < first < end)})

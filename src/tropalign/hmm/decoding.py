@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from tropalign import _native
 from tropalign.errors import InputError, UsageError, named, shown
 from tropalign.hmm.model import HMM
+from tropalign.hmm.model_checks import logs_of
 from tropalign.hmm.observations import STRANGE, letter_bytes, letter_codes
 from tropalign.hmm.pieces import CHUNK, LEAST_RUN, Pieces, long_runs, pieces_of
-from tropalign.hmm.probabilities import logs_of
 from tropalign.machine.memory import PROCESS_BYTES, require
 from tropalign.machine.numbers import whole_number
 from tropalign.machine.threads import resolve_threads

@@ -12,11 +12,16 @@ from numpy.typing import NDArray
 
 from tropalign.errors import InputError
 from tropalign.hmm.fitting import PARTS, Counts, FitOptions, fitted
-from tropalign.hmm.model_calls import ModelCalls
-from tropalign.hmm.model_words import checked_report, checked_symbols, checked_words
+from tropalign.hmm.model_calls import ModelCalls, sampled
+from tropalign.hmm.model_checks import (
+    MOST_STATES,
+    checked_probabilities,
+    checked_report,
+    checked_symbols,
+    checked_words,
+    logs_of,
+)
 from tropalign.hmm.observations import MOST_BYTE_SYMBOLS, Reader, letter_codes
-from tropalign.hmm.probabilities import MOST_STATES, checked_probabilities, logs_of
-from tropalign.hmm.sampling import sampled
 from tropalign.machine.numbers import whole_number
 from tropalign.machine.threads import resolve_threads
 from tropalign.properties import cached_property
@@ -395,7 +400,7 @@ class HMM:
         """
         from tropalign.hmm.model_files import load_model
 
-        return load_model(source)
+        return load_model(source, HMM)
 
     @staticmethod
     def from_hmmlearn(model: Any) -> HMM:
@@ -425,7 +430,7 @@ class HMM:
         >>> model.viterbi(model.frames([0.1, -0.5, 3.2, 2.7]))[0].tolist()
         [0, 0, 1, 1]
         """
-        from tropalign.hmm.hmmlearn_models import parts_of
+        from tropalign.hmm.model_files import parts_of
 
         parts, frames = parts_of(model)
         made = HMM(**parts)

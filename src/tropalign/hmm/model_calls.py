@@ -1,4 +1,4 @@
-"""What is computed by a hidden Markov model: best paths and sums, in the compiled core or with GPUs."""
+"""Computations with a hidden Markov model: random sequences, best paths and sums, in the compiled core or with GPUs."""
 
 from __future__ import annotations
 
@@ -9,14 +9,39 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import _native
-from tropalign.devices.selection import devices_for
+from tropalign.devices.registry import devices_for
 from tropalign.hmm.fitting import Counts
+from tropalign.hmm.model_checks import logs_of
 from tropalign.hmm.observations import Observations
-from tropalign.hmm.probabilities import logs_of
 from tropalign.properties import cached_property
 
 if TYPE_CHECKING:
     from tropalign.execution.task import Device
+
+
+def sampled(
+    start: NDArray[np.float64],
+    transition: NDArray[np.float64],
+    emission: NDArray[np.float64],
+    n: int,
+    seed: int | None,
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Codes and states of n positions."""
+    draws = np.random.default_rng(seed).random((2, n))
+    steps, emissions = np.cumsum(transition, axis=1), np.cumsum(emission, axis=1)
+    states, codes = np.zeros(n, np.int64), np.zeros(n, np.int64)
+    before = np.cumsum(start)
+    for t in range(n):
+        states[t] = _drawn(before, draws[0, t])
+        before = steps[states[t]]
+        codes[t] = _drawn(emissions[states[t]], draws[1, t])
+    return codes, states
+
+
+def _drawn(cumulative: NDArray[np.float64], draw: float) -> int:
+    """The first whose cumulative probability is above the draw, a number from 0 to 1."""
+    return int(np.searchsorted(cumulative, draw * cumulative[-1], side="right"))
+
 
 #: Sequences that keep a GPU busier than the processor: `auto` looks for none with fewer.
 FEWEST_SEQUENCES = 1000

@@ -1,4 +1,4 @@
-"""Hidden Markov models as small files that people read and write: TOML, a table per state.
+"""Hidden Markov models as small files that people read and write (TOML, a table per state), and models of hmmlearn.
 
     format = "tropalign hmm 1"
     name = "die"
@@ -19,16 +19,54 @@ import math
 import os
 import re
 import tomllib
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError, shown
 from tropalign.execution.files import output_path, write_stream, written
-from tropalign.hmm.model import HMM
 from tropalign.sequences.files import Source, file_name, read_text
+
+if TYPE_CHECKING:
+    from tropalign.hmm.model import HMM
+
+Frames = Callable[[Any], NDArray[np.float64]]
+
+
+def parts_of(model: Any) -> tuple[dict[str, Any], Frames | None]:
+    """What `HMM` takes, and the function that makes frames, for models whose observations are no symbols.
+
+    Raises
+    ------
+    InputError
+        Something else than a model of hmmlearn, or one that has no numbers yet.
+    """
+    kind = type(model).__name__
+    if not hasattr(model, "startprob") and not hasattr(model, "n_components"):
+        raise InputError(f"an object of type {shown(kind)} is no model of hmmlearn")
+    for name in ("startprob_", "transmat_"):
+        if not hasattr(model, name):
+            raise InputError(f"the {shown(kind)} has no {name} yet: fit it, or set it by hand")
+    parts = {"start": model.startprob_, "transition": model.transmat_, "name": kind}
+    if kind == "CategoricalHMM":
+        if not hasattr(model, "emissionprob_"):
+            raise InputError("the CategoricalHMM has no emissionprob_ yet: fit it, or set it by hand")
+        return {**parts, "emission": model.emissionprob_}, None
+    if not hasattr(model, "_compute_log_likelihood"):
+        raise InputError(f"the {shown(kind)} does not say how it scores observations: give frames of your own")
+    return parts, partial(_frames, model)
+
+
+def _frames(model: Any, observations: Any) -> NDArray[np.float64]:
+    """What a model of hmmlearn says of observations (n,) or (n, n_features), per state."""
+    rows = np.asarray(observations)
+    rows = rows[:, None] if rows.ndim == 1 else rows
+    return np.ascontiguousarray(model._compute_log_likelihood(rows), np.float64)
+
 
 FORMAT = "tropalign hmm 1"
 FOLDER = Path(__file__).parent / "models"
@@ -45,13 +83,15 @@ def model_names() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in FOLDER.glob("*.toml")))
 
 
-def load_model(source: Source) -> HMM:
+def load_model(source: Source, make: Callable[..., HMM]) -> HMM:
     """A model by its name, or from a file.
 
     Parameters
     ----------
     source
         The name of a model that comes with tropalign ("cpg"), a file's name, or an open file.
+    make
+        The class, which is made of what the file says.
 
     Raises
     ------
@@ -71,12 +111,12 @@ def load_model(source: Source) -> HMM:
             f"this is no TOML ({shown(str(error))}): write a model as docs/decode.md shows", file=file
         ) from None
     try:
-        return _model_of(entries)
+        return _model_of(entries, make)
     except InputError as error:
         raise InputError(str(error), file=file) from None
 
 
-def _model_of(entries: dict[str, Any]) -> HMM:
+def _model_of(entries: dict[str, Any], make: Callable[..., HMM]) -> HMM:
     if entries.get("format") != FORMAT:
         raise InputError(f'the first line of a model is format = "{FORMAT}": this is another kind of file')
     _check_fields("the model", entries, FIELDS)
@@ -92,7 +132,7 @@ def _model_of(entries: dict[str, Any]) -> HMM:
         raise InputError("two states have the same name: give each its own")
     words = {field: _text(entries, field) for field in ("name", "description", "missing")}
     symbols = _symbols(entries)
-    return HMM(
+    return make(
         [_number(state.get("start", 0), f"start of state {state['name']}") for state in states],
         _table(states, "transition", names),
         None if symbols is None else _table(states, "emission", list(symbols)),
@@ -151,7 +191,7 @@ def _table(states: list[dict[str, Any]], field: str, columns: list[str]) -> NDAr
 
 
 def save_model(model: HMM, path: str | os.PathLike[str] | IO[bytes]) -> None:
-    """Writes a file that `load_model` reads; numbers come back as they are.
+    """Writes a file that `HMM.load` reads; numbers come back as they are.
 
     Raises
     ------

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from tropalign.errors import ResourceError, named
-from tropalign.machine.cgroup import ROOT, own_groups
 from tropalign.machine.numbers import checked_memory
+from tropalign.machine.process import ROOT, own_groups
 
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 #: More than any machine has is a slip of the pen.

@@ -1,4 +1,4 @@
-"""Numbers that callers give, checked: whole ones of any integer type, within bounds."""
+"""Numbers of callers and of environment variables, checked: whole ones of any integer type, within bounds."""
 
 from __future__ import annotations
 
@@ -54,3 +54,10 @@ def checked_memory(memory_bytes: Any) -> int | None:
     if isinstance(memory_bytes, float) and math.isfinite(memory_bytes) and memory_bytes == int(memory_bytes):
         memory_bytes = int(memory_bytes)
     return None if memory_bytes is None else min(whole_number("memory_bytes", memory_bytes, 1), MOST_BYTES)
+
+
+def environment_number(name: str, text: str) -> int:
+    """The variable's value, at least 1. Raises UsageError on anything else."""
+    if not (text.isascii() and text.isdigit() and len(text) < 19 and int(text) >= 1):
+        raise UsageError(f"{name}={text!r} is no whole number above 0: unset the variable or mend it")
+    return int(text)

@@ -7,8 +7,8 @@ import os
 from functools import lru_cache
 from pathlib import Path
 
-from tropalign.machine.cgroup import ROOT, own_groups
 from tropalign.machine.numbers import checked_threads
+from tropalign.machine.process import ROOT, own_groups
 
 
 def available_threads(root: Path = ROOT) -> int:

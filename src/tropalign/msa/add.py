@@ -25,10 +25,9 @@ from tropalign.errors import InputError, ResourceError, named, shown
 from tropalign.execution.progress import StageProgress
 from tropalign.execution.task import Device, Progress
 from tropalign.machine.memory import require
-from tropalign.msa.families import chance_shares, fast_tree, words_of
 from tropalign.msa.family import MOST_RESIDUES
-from tropalign.msa.group_alignment import representatives
-from tropalign.msa.groups import MOST_ROWS, Item, ItemPair, Pool, starting_columns
+from tropalign.msa.groups import MOST_ROWS, Item, ItemPair, Pool, representatives, starting_columns
+from tropalign.msa.large_tree import chance_shares, fast_tree, words_of
 from tropalign.msa.memory import rows_at_once, scratch_of
 from tropalign.msa.models import model_of
 from tropalign.msa.options import MsaOptions

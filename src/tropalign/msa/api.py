@@ -18,7 +18,7 @@ from tropalign.msa.family import check_kinds, family_of
 from tropalign.msa.files import read_alignment
 from tropalign.msa.guide_tree import GuideTree, parse_guide_tree, read_guide_tree
 from tropalign.msa.options import MsaOptions, check_order, check_tree, checked_progress, options_of
-from tropalign.msa.turned import check_strand, on_one_strand, warn_of_turned_rows
+from tropalign.msa.strands import check_strand, on_one_strand, warn_of_turned_rows
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.sequences.alphabet import Alphabet
 from tropalign.sequences.batch import SequenceBatch

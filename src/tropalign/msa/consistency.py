@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign.msa.options import RULES
+
 if TYPE_CHECKING:
     from tropalign import _native
     from tropalign.execution.task import Device
@@ -47,6 +49,13 @@ CONSISTENCY_RULES = {
     "quickprobs1": ConsistencyRule(0.0, None, None),
     "quickprobs2": ConsistencyRule((3 - 1) / 200, 1e-5, 200),
 }
+#: How refinement splits the family, and what it takes.
+SPLITS = {
+    "tropalign": ("gap", "not_longer"),
+    "quickprobs1": ("random", "always"),
+    "quickprobs2": ("gap", "not_longer"),
+}
+assert set(CONSISTENCY_RULES) == set(SPLITS) == set(RULES)
 
 
 def clades_within(children: NDArray[np.int32], most_leaves: int) -> NDArray[np.int32]:

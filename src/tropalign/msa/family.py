@@ -1,4 +1,4 @@
-"""The sequences of a family: read, and checked for what no alignment can use."""
+"""The sequences of a family: read, checked for what no alignment can use, and equal ones as one."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError, ResourceError, named
+from tropalign.msa.guide_tree import GuideTree
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.sequences.alphabet import Alphabet, alphabet_of
 from tropalign.sequences.batch import SequenceBatch
@@ -136,3 +137,39 @@ def _shares(batch: SequenceBatch, is_one: NDArray[np.bool_]) -> NDArray[np.float
     """The share of each sequence's residues for which this is true, float64, shape (n,)."""
     found: NDArray[np.float64] = np.add.reduceat(is_one, batch.offsets[:-1], dtype=np.int64) / batch.lengths
     return found
+
+
+def unique_sequences(batch: SequenceBatch) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The first of each kind of equal sequences, and for each sequence the position of its equal among those."""
+    codes, offsets = batch.codes.tobytes(), batch.offsets.tolist()
+    seen: dict[bytes, int] = {}
+    first: list[int] = []
+    copy_of = np.zeros(len(batch), np.int64)
+    for k in range(len(batch)):
+        copy_of[k] = seen.setdefault(codes[offsets[k] : offsets[k + 1]], len(seen))
+        if len(seen) > len(first):
+            first.append(k)
+    return np.array(first), copy_of
+
+
+def copied(values: NDArray[Any], unique: SequenceBatch, copy_of: NDArray[np.int64]) -> NDArray[Any]:
+    """What belongs to the residues of unique sequences, for all sequences."""
+    return np.concatenate([values[unique.offsets[k] : unique.offsets[k + 1]] for k in copy_of])
+
+
+def with_copies(tree: GuideTree, first: NDArray[np.int64], copy_of: NDArray[np.int64]) -> GuideTree:
+    """A tree of unique sequences with their copies beside them, at no distance."""
+    n, n_unique = len(copy_of), len(first)
+    node_of = np.concatenate([first, np.zeros(n_unique - 1, np.int64)])
+    children: list[tuple[int, int]] = []
+    lengths = np.zeros(2 * n - 1)
+    is_first = np.zeros(n, bool)
+    is_first[first] = True
+    for k in np.flatnonzero(~is_first).tolist():
+        children.append((int(node_of[copy_of[k]]), k))
+        node_of[copy_of[k]] = n + len(children) - 1
+    for step, (left, right) in enumerate(tree.children.tolist()):
+        children.append((int(node_of[left]), int(node_of[right])))
+        node_of[n_unique + step] = n + len(children) - 1
+    lengths[node_of] = tree.branch_lengths
+    return GuideTree(np.array(children, np.int32).reshape(-1, 2), lengths)

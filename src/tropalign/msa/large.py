@@ -24,17 +24,23 @@ from numpy.typing import NDArray
 from tropalign.errors import ResourceError
 from tropalign.execution.progress import StageProgress
 from tropalign.execution.task import Device, Progress
-from tropalign.msa.copies import copied, unique_sequences, with_copies
-from tropalign.msa.families import Group, divide
-from tropalign.msa.family import MOST_RESIDUES
-from tropalign.msa.group_alignment import GroupAlignment, align_items, representatives
-from tropalign.msa.groups import Item, ItemPair, Pool, Pooled, starting_columns
+from tropalign.msa.checkpoint import N_SECTIONS, Kept, NothingKept
+from tropalign.msa.family import MOST_RESIDUES, copied, unique_sequences, with_copies
+from tropalign.msa.groups import (
+    GroupAlignment,
+    Item,
+    ItemPair,
+    Pool,
+    Pooled,
+    align_items,
+    representatives,
+    starting_columns,
+)
 from tropalign.msa.guide_tree import GuideTree
-from tropalign.msa.kept import N_SECTIONS, Kept, NothingKept
 from tropalign.msa.large_memory import LargeRoom
+from tropalign.msa.large_tree import Group, divide, family_tree
 from tropalign.msa.models import model_of
 from tropalign.msa.options import MsaOptions
-from tropalign.msa.sampled_tree import family_tree
 from tropalign.msa.task import sampled_row_elements
 from tropalign.sequences.batch import SequenceBatch
 

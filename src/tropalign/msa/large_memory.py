@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from tropalign.errors import ResourceError, named
 from tropalign.machine.memory import human
 from tropalign.msa.groups import MOST_ROWS
+from tropalign.msa.large_tree import AT_ONCE, MOST_ALL_PAIRS, SEEDS
 from tropalign.msa.memory import FOUND_MARGIN, LEAST_ROW_ELEMENTS, SAMPLE_MARGIN, Room
-from tropalign.msa.sampled_tree import AT_ONCE, MOST_ALL_PAIRS, SEEDS
 
 #: Bytes of a distance, which stands in two triangles; of a sequence and a seed, whose kinship is judged.
 DISTANCE_BYTES, KINSHIP_BYTES = 8, 64

@@ -20,11 +20,11 @@ from tropalign.execution.progress import StageProgress
 from tropalign.execution.scheduler import Scheduler
 from tropalign.execution.task import Device, Tile
 from tropalign.machine.memory import human
+from tropalign.msa.checkpoint import Kept, NothingKept
 from tropalign.msa.confidence import Confidence
-from tropalign.msa.consistency import CONSISTENCY_RULES, relax
+from tropalign.msa.consistency import CONSISTENCY_RULES, SPLITS, relax
 from tropalign.msa.ensemble import other_models, shares
 from tropalign.msa.guide_tree import GuideTree
-from tropalign.msa.kept import Kept, NothingKept
 from tropalign.msa.memory import (
     FOUND_BYTES,
     FOUND_MARGIN,
@@ -36,19 +36,12 @@ from tropalign.msa.memory import (
     Room,
 )
 from tropalign.msa.models import PairModel, model_of
-from tropalign.msa.options import RULES, MsaOptions
-from tropalign.msa.progress import Meter, stage_costs
+from tropalign.msa.options import MsaOptions
+from tropalign.msa.stage_costs import Meter, stage_costs
 from tropalign.msa.task import Posteriors, PosteriorTask, distances_of, restored, sampled_row_elements, sections
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.sequences.batch import SequenceBatch
 
-#: How refinement splits the family, and what it takes.
-SPLITS = {
-    "tropalign": ("gap", "not_longer"),
-    "quickprobs1": ("random", "always"),
-    "quickprobs2": ("gap", "not_longer"),
-}
-assert set(CONSISTENCY_RULES) == set(SPLITS) == set(RULES)
 #: Cells of a local score that take as long as one of posteriors.
 SCORE_CELLS = 30
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from tropalign import _native
 from tropalign.devices.names import DeviceLike, device_names
 from tropalign.errors import ScoringError, UsageError
+from tropalign.execution.scheduler import Scheduler
 from tropalign.machine.numbers import checked_threads
 from tropalign.msa.add import joined
 from tropalign.results.multiple import MultipleAlignment
@@ -217,7 +218,6 @@ def align_profile_pairs(
     [6, 5]
     """
     from tropalign.devices.registry import open_devices
-    from tropalign.execution.scheduler import Scheduler
     from tropalign.msa.profile_task import ProfilePairTask
 
     names = device_names(device)

@@ -1,4 +1,4 @@
-"""A run of `tropalign msa`: from a family to its files, with what a kill leaves behind.
+"""A run of `tropalign msa`: what it will take, and from a family to its files, with what a kill leaves behind.
 
 family --pipeline--> MultipleAlignment --writers--> the files, each whole or not there
              |
@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import hashlib
 import os
+import time
 from collections.abc import Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from tropalign.errors import ResourceError
 from tropalign.execution.files import output_path
@@ -21,15 +24,54 @@ from tropalign.execution.parts import Parts, parts_directory
 from tropalign.execution.progress import StageProgress
 from tropalign.execution.run import Output, write_outputs
 from tropalign.execution.task import Device
-from tropalign.machine.environment import whole_number
+from tropalign.machine.numbers import environment_number
 from tropalign.msa import pipeline
-from tropalign.msa.kept import N_SECTIONS, Kept, NothingKept
-from tropalign.msa.progress import work_cells
+from tropalign.msa.checkpoint import N_SECTIONS, Kept, NothingKept
+from tropalign.msa.stage_costs import work_cells
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tropalign.results.multiple import MultipleAlignment
+
+
+#: Work of the first sample, in cells of stage I; and seconds that the second one takes about.
+FIRST_WORK, SAMPLE_SECONDS = 20_000_000.0, 1.0
+
+
+def seconds_of(job: pipeline.Job, devices: Sequence[Device], n_threads: int, memory_bytes: int) -> float:
+    """Seconds that the job takes: those of some of its sequences, by the work of both (`tropalign.msa.stage_costs`).
+
+    Raises
+    ------
+    TropalignError
+        As the alignment of the family.
+    """
+    rate = FIRST_WORK / SAMPLE_SECONDS
+    for _ in range(2):  # the first one warms up, and says how large the second may be
+        sample = _sample(job, rate * SAMPLE_SECONDS)
+        begin = time.perf_counter()
+        pipeline.align(sample, devices, n_threads, memory_bytes)
+        rate = _work(sample) / (time.perf_counter() - begin)
+    return _work(job) / rate
+
+
+def _work(job: pipeline.Job) -> float:
+    return work_cells(job.batch.lengths, job.options)
+
+
+def _sample(job: pipeline.Job, most_work: float) -> pipeline.Job:
+    """The job with as many of its sequences, chosen by chance, as make that much work; two at the least."""
+    order = np.random.default_rng(1).permutation(len(job.batch))
+    least, most = min(2, len(order)), len(order)
+    while least < most:
+        middle = (least + most + 1) // 2
+        if work_cells(job.batch.lengths[order[:middle]], job.options) <= most_work:
+            least = middle
+        else:
+            most = middle - 1
+    return replace(job, batch=job.batch[np.sort(order[:least])], tree=None)
+
 
 #: Work below which nothing is kept on the way, in cells of stage I: some twenty seconds of one core.
 LEAST_KEPT_CELLS = 20_000_000_000
@@ -82,7 +124,7 @@ class MsaRun:
         work = work_cells(self.job.batch.lengths, self.job.options)
         least = LEAST_KEPT_CELLS
         if "TROPALIGN_LEAST_KEPT_CELLS" in os.environ:
-            least = whole_number("TROPALIGN_LEAST_KEPT_CELLS", os.environ["TROPALIGN_LEAST_KEPT_CELLS"])
+            least = environment_number("TROPALIGN_LEAST_KEPT_CELLS", os.environ["TROPALIGN_LEAST_KEPT_CELLS"])
         if earlier is not None or path is None or work < least:
             self._write(pipeline.align(self.job, devices, n_threads, memory_bytes, earlier, progress))
             return

@@ -15,7 +15,7 @@ from tropalign.errors import InputError
 from tropalign.execution.manifest import Shard
 from tropalign.execution.parts import packed, unpacked
 from tropalign.execution.task import Progress, Tile
-from tropalign.msa.kept import N_SECTIONS, Kept, NothingKept
+from tropalign.msa.checkpoint import N_SECTIONS, Kept, NothingKept
 from tropalign.msa.models import model_of
 from tropalign.msa.pipeline import Job, voting_models
 from tropalign.msa.task import Posteriors, PosteriorTask, sections

@@ -22,7 +22,7 @@ from tropalign.devices.launcher import DeviceCache
 from tropalign.execution.manifest import Shard
 from tropalign.execution.partition import CostList, cuts, share
 from tropalign.execution.task import Progress, Tile
-from tropalign.machine.environment import whole_number
+from tropalign.machine.numbers import environment_number
 from tropalign.msa.memory import scratch_of
 from tropalign.msa.models import PairModel
 from tropalign.sequences.batch import SequenceBatch
@@ -108,7 +108,7 @@ class PosteriorTask:
         items = CostList((self._cells + PAIR_CELLS).astype(np.float64))
         most = TILE_PAIRS
         if "TROPALIGN_TILE_PAIRS" in os.environ:
-            most = whole_number("TROPALIGN_TILE_PAIRS", os.environ["TROPALIGN_TILE_PAIRS"])
+            most = environment_number("TROPALIGN_TILE_PAIRS", os.environ["TROPALIGN_TILE_PAIRS"])
         spans = list[tuple[int, int]]()
         for shard in shards:
             begin, end = share(items, shard)

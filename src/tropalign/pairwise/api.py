@@ -22,15 +22,13 @@ from tropalign.pairwise.task import PairsTask
 from tropalign.pairwise.translated import aligned, check_code, check_sides, side_of
 from tropalign.results.alignment import Alignment
 from tropalign.results.alignments import AlignmentTable, concatenate
-from tropalign.scoring import Gap, SubstitutionMatrix
+from tropalign.scoring import Gap, MatrixLike, SubstitutionMatrix
 from tropalign.sequences import Alphabet, SequenceBatch, read_sequences
 from tropalign.sequences.inputs import letters_of, named_texts
 from tropalign.sequences.translation import Frames
 
 #: What `SequenceBatch.from_strings` takes, a batch, or a file.
 Sequences = SequenceBatch | Iterable[Any] | Mapping[str, Any] | os.PathLike[str]
-#: What `SubstitutionMatrix.of` takes.
-MatrixLike = SubstitutionMatrix | str | os.PathLike[str] | Mapping[Any, Any] | tuple[str, ArrayLike] | Any
 
 #: Cells of all pairs of a list up to which these are aligned one after another: more take longer than a task begins.
 FEW_CELLS = 300_000

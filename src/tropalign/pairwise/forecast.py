@@ -16,7 +16,7 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +24,10 @@ from numpy.typing import NDArray
 from tropalign.execution.task import Device, Tile
 from tropalign.pairwise.options import SHARES, PairOptions
 from tropalign.pairwise.selection import LEAST_TARGETS, PAIR_CELLS
-from tropalign.pairwise.task import PairsTask
 from tropalign.results.alignments import concatenate
+
+if TYPE_CHECKING:
+    from tropalign.pairwise.task import PairsTask
 
 Index = NDArray[np.int64]
 
@@ -134,7 +136,7 @@ class _Scored:
         # A query that is among the targets finds itself.
         top = (task.options.top or 1) + task.skips_self
         options = replace(_unfiltered(task), report="score", top=top, **kept)
-        block = PairsTask(queries, task.targets[targets], options, None, task.memory_bytes)
+        block = type(task)(queries, task.targets[targets], options, None, task.memory_bytes)
         begin = time.perf_counter()
         found = concatenate([self._device.compute(block, tile) for tile in block.tiles()])
         took = time.perf_counter() - begin
@@ -153,7 +155,7 @@ def _seconds_per_alignment(task: PairsTask, best: Index, device: Device) -> floa
     for n in sorted({min(FIRST_PAIRS, len(pairs)), len(pairs)}):
         if per_pair * n > OTHER_SECONDS:
             break
-        aligning = PairsTask(queries, targets, options, pairs[:n], task.memory_bytes)
+        aligning = type(task)(queries, targets, options, pairs[:n], task.memory_bytes)
         begin = time.perf_counter()
         for tile in aligning.tiles():
             device.compute(aligning, tile)

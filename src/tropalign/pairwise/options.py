@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from tropalign.pairwise.whole_scoring import WholeScoring
+    from tropalign.pairwise.integer_scoring import WholeScoring
     from tropalign.scoring import Gap, SubstitutionMatrix
     from tropalign.sequences import Alphabet, SequenceBatch
 
@@ -188,7 +188,7 @@ class PairOptions:
     @cached_property
     def whole(self) -> WholeScoring:
         """Scores, costs and the least score times the factor that makes them whole; may raise ScoringError."""
-        from tropalign.pairwise.whole_scoring import WholeScoring
+        from tropalign.pairwise.integer_scoring import WholeScoring
 
         return WholeScoring.of(self.matrix, self.gap, self.min_score, self.end_gap)
 

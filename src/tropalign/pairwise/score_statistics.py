@@ -16,9 +16,12 @@ from numpy.typing import NDArray
 from platformdirs import user_cache_path
 
 from tropalign.errors import ScoringError
-from tropalign.pairwise.api import MatrixLike, align_all
-from tropalign.pairwise.whole_scoring import WholeScoring
-from tropalign.scoring import Gap, SubstitutionMatrix
+from tropalign.machine.memory import default_budget
+from tropalign.machine.threads import resolve_threads
+from tropalign.pairwise.engines import Engines, Rows
+from tropalign.pairwise.integer_scoring import WholeScoring
+from tropalign.pairwise.options import PairOptions
+from tropalign.scoring import Gap, MatrixLike, SubstitutionMatrix
 from tropalign.scoring.statistics import ESTIMATED, ScoreStatistics, published_statistics
 from tropalign.scoring.ungapped import background, check_has_statistics
 from tropalign.sequences import NUCLEOTIDE, PROTEIN, SequenceBatch
@@ -99,7 +102,7 @@ def simulated_statistics(matrix: SubstitutionMatrix, gap: Gap) -> ScoreStatistic
     check_has_statistics(matrix)
     scale = WholeScoring.of(matrix, gap).scale
     for n_pairs, length in SIZES:
-        found = _aligned(matrix, gap, scale, n_pairs, length)
+        found = _aligned(matrix, gap, n_pairs, length)
         if found.mean_length() <= LONG * length:
             break
         if found.mean_length() > TOO_LONG * length:
@@ -144,20 +147,20 @@ class _Found(NamedTuple):
         return alpha, float(length - alpha * total) / float(n)
 
 
-def _aligned(matrix: SubstitutionMatrix, gap: Gap, scale: int, n_pairs: int, length: int) -> _Found:
+def _aligned(matrix: SubstitutionMatrix, gap: Gap, n_pairs: int, length: int) -> _Found:
     """The best local alignments of pairs of random sequences, which are the same ones everywhere."""
     bits = np.random.PCG64(SEED)  # its numbers are the same in every version of NumPy
+    n_threads = resolve_threads(0)
     scores, lengths = [], []
     for begin in range(0, n_pairs, AT_ONCE):
         n = min(AT_ONCE, n_pairs - begin)
         queries, targets = (random_sequences(matrix, n, length, bits) for _ in range(2))
-        pairs = np.repeat(np.arange(n), 2).reshape(n, 2)
-        for table in align_all(
-            queries, targets, mode="local", matrix=matrix, gap=gap, report="ends", pairs=pairs, device="cpu"
-        ):
-            scores.append(np.rint(table.score * scale).astype(np.int64))
-            ends, starts = table.query_end + table.target_end, table.query_start + table.target_start
-            lengths.append((ends - starts) / 2)
+        engines = Engines(queries, None, targets, PairOptions(matrix, gap), default_budget())
+        pair = np.arange(n)
+        found = engines.native(n_threads, Rows(pair, pair, "ends", None), lambda _: None)
+        scores.append(found["score"].astype(np.int64))
+        ends, starts = found["query_end"] + found["target_end"], found["query_start"] + found["target_start"]
+        lengths.append((ends - starts) / 2)
         if np.mean(np.concatenate(lengths)) > 2 * TOO_LONG * length:  # the others will not change that
             break
     each, where = np.unique(np.concatenate(scores), return_inverse=True)

@@ -21,7 +21,7 @@ from tropalign.results.alignment import Alignment
 from tropalign.results.kept_columns import DEPTHS
 from tropalign.results.lone_pair import LonePair, Numbers, columns_of
 from tropalign.scoring import Gap, SubstitutionMatrix
-from tropalign.scoring.given import letters_and_scores
+from tropalign.scoring.letter_scores import letters_and_scores
 from tropalign.scoring.names import canonical, shipped
 from tropalign.sequences import Alphabet
 from tropalign.sequences.alphabet import LEAST_JUDGED, NUCLEOTIDE, alphabet_of, judge_text

@@ -16,8 +16,8 @@ from tropalign.errors import InputError, named
 from tropalign.execution.manifest import Shard
 from tropalign.execution.partition import cuts, share
 from tropalign.execution.task import Device, Progress, Tile
-from tropalign.machine.environment import whole_number
 from tropalign.machine.memory import default_budget, require
+from tropalign.machine.numbers import environment_number
 from tropalign.pairwise import selection
 from tropalign.pairwise.engines import REPORT_COLUMNS, Engine, Engines, Rows
 from tropalign.pairwise.options import SHARES, PairOptions, checked_pairs
@@ -185,7 +185,7 @@ class PairsTask:
         left = self.memory_bytes - (least - 2 * LEAST_SCRATCH_BYTES)
         most = TILE_PAIRS
         if "TROPALIGN_TILE_PAIRS" in os.environ:
-            most = whole_number("TROPALIGN_TILE_PAIRS", os.environ["TROPALIGN_TILE_PAIRS"])
+            most = environment_number("TROPALIGN_TILE_PAIRS", os.environ["TROPALIGN_TILE_PAIRS"])
         most = max(1, min(most, int(left * ROWS_SHARE / self._row_bytes())))
         left -= int(min(most, self._order.n) * self._row_bytes())
         return most, int(left / (1 + KEPT_SHARE))

@@ -14,8 +14,8 @@ from tropalign.execution.scheduler import Scheduler
 from tropalign.machine.memory import default_budget
 from tropalign.machine.numbers import checked_memory
 from tropalign.machine.threads import resolve_threads
-from tropalign.phylo.best import N_BEST
 from tropalign.phylo.reference import ReferencePackage
+from tropalign.phylo.scorer import N_BEST
 from tropalign.phylo.scoring import SCHEMES, PlacementScoring
 from tropalign.phylo.task import PlaceTask
 from tropalign.results.placements import Placements

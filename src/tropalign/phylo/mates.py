@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign.phylo.reference_rows import StateAlphabet
 from tropalign.phylo.scorer import Scores, Sets
-from tropalign.phylo.states import StateAlphabet
 from tropalign.sequences.mates import BETWEEN
 from tropalign.sequences.strands import reverse_complement
 

@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 from tropalign.errors import InputError, shown
 from tropalign.formats.msa import read_alignment
 from tropalign.machine.threads import resolve_threads
-from tropalign.phylo.branches import branch_maker
-from tropalign.phylo.rows import column_counts, rows_of_tips, warn_of_unknown
-from tropalign.phylo.saved import ARRAYS, damaged, is_saved, read_saved, write_saved
-from tropalign.phylo.states import StateAlphabet, states_of
+from tropalign.phylo.branch_vectors import branch_maker
+from tropalign.phylo.reference_files import ARRAYS, damaged, is_saved, read_saved, write_saved
+from tropalign.phylo.reference_rows import StateAlphabet, column_counts, rows_of_tips, states_of, warn_of_unknown
 from tropalign.phylo.tree import Tree, parse_tree, read_tree
 from tropalign.properties import cached_property
 from tropalign.sequences import Alphabet

@@ -1,4 +1,15 @@
-"""Placement as a task of tiles: which reads a tile holds, and how they are placed."""
+"""Placement as a task of tiles: which reads a tile holds, and how they are placed.
+
+    reads --survey--> outline of tiles;  blocks of reads --> state sets --> scores of branches --> best ones --> columns
+
+1. `ReferencePackage.read` has read alignment and tree and computed a vector per branch; equal vectors are kept once.
+2. `survey` goes through the reads once, for lengths and a hash, so that the task knows its tiles before it reads them,
+   which shards and resuming need. Reads from a stream have no outline.
+3. Blocks of reads are regrouped to the outline's spans. Letters become state sets; equal reads are scored once.
+4. `Scorer` scores reads against all branches, a lane per branch: bounds first, then the branches that they leave. With
+   both strands the scores are those of the better one.
+5. `Ranking.best` chooses branches, and native code walks chosen reads back, to a column per base: `Placements`.
+"""
 
 from __future__ import annotations
 
@@ -16,15 +27,14 @@ from tropalign.errors import InputError, TropalignWarning, named
 from tropalign.execution.manifest import Shard
 from tropalign.execution.partition import CostList, cuts, share
 from tropalign.execution.task import Progress, Tile
-from tropalign.machine.environment import whole_number
 from tropalign.machine.memory import require
-from tropalign.phylo.best import Best, Ranking, joined
+from tropalign.machine.numbers import environment_number
 from tropalign.phylo.mates import Mates, merged, sums
 from tropalign.phylo.read_blocks import Reads, part, regrouped
 from tropalign.phylo.reference import ReferencePackage
-from tropalign.phylo.scorer import Scorer, Scores, Sets, encoded
+from tropalign.phylo.reference_rows import StateAlphabet
+from tropalign.phylo.scorer import Best, Ranking, Scorer, Scores, Sets, encoded, joined
 from tropalign.phylo.scoring import PlacementScoring
-from tropalign.phylo.states import StateAlphabet
 from tropalign.results.placements import Placements, concatenate
 from tropalign.sequences.blocks import SequenceBlock
 from tropalign.sequences.mates import BETWEEN
@@ -116,7 +126,7 @@ class PlaceTask:
         """What a tile may hold."""
         most = TILE_READS
         if "TROPALIGN_TILE_READS" in os.environ:
-            most = whole_number("TROPALIGN_TILE_READS", os.environ["TROPALIGN_TILE_READS"])
+            most = environment_number("TROPALIGN_TILE_READS", os.environ["TROPALIGN_TILE_READS"])
         by_memory = int(READS_SHARE * self._memory_bytes / self._tile_bytes(1))
         return max(1, min(most, TILE_SCORES // (self.package.n_distinct * self._rows_per_read()), by_memory))
 

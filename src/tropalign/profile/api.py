@@ -21,8 +21,8 @@ from tropalign.profile.iterate import ITERATED, IterateTask, checked_rounds
 from tropalign.profile.model_files import of_foreign
 from tropalign.profile.models import Model, from_pyhmmer, text_of
 from tropalign.profile.options import SearchOptions
+from tropalign.profile.proteins import N_CANONICAL
 from tropalign.profile.queries import read_queries
-from tropalign.profile.residues import N_CANONICAL
 from tropalign.profile.sources import ModelSource, TargetSource
 from tropalign.profile.task import KEEP_SHARE, MOST_KEPT_BYTES, SearchTask
 from tropalign.results.found_hits import in_all_targets, of_all_queries

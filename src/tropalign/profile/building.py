@@ -1,9 +1,10 @@
-"""Models of alignments and of single sequences, built by HMMER's own code (pyhmmer)."""
+"""Models of alignments and of single sequences, built by HMMER's own code (pyhmmer), with denormal floats as zeros."""
 
 from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -13,11 +14,33 @@ from numpy.typing import NDArray
 from tropalign import _native
 from tropalign.errors import InputError, named, shown
 from tropalign.profile.calibration import calibrate
-from tropalign.profile.denormals import denormals_as_zero
 from tropalign.profile.model_files import model_of_fields
 from tropalign.profile.models import Model, from_pyhmmer, tables_of
-from tropalign.profile.residues import EASEL_CODES, LETTERS
+from tropalign.profile.proteins import EASEL_CODES, LETTERS
 from tropalign.sequences.alphabet import LEAST_JUDGED
+
+#: Bits of the control register MXCSR.
+_FTZ, _DAZ = 0x8000, 0x0040
+
+
+@contextmanager
+def denormals_as_zero() -> Iterator[None]:
+    """Let this thread take denormal floats as zeros, and give zeros for them, within a ``with`` block.
+
+    The stages of a search do so by themselves. It is for pyhmmer, which gives the numbers of hmmsearch only so, and is
+    two to three times faster. It does nothing where a processor has no such mode.
+
+    Examples
+    --------
+    >>> with denormals_as_zero():
+    ...     pass  # pyhmmer.hmmsearch(...)
+    """
+    before = _native.set_denormals(_FTZ | _DAZ)
+    try:
+        yield
+    finally:
+        _native.set_denormals(before)
+
 
 #: Codes of gaps, and those behind all residues; which codes are letters of nucleotides.
 GAP, N_CODES = LETTERS.index("-"), LETTERS.index("*")

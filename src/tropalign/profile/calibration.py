@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import _native
-from tropalign.profile.residues import BACKGROUND
+from tropalign.profile.proteins import BACKGROUND
 
 #: Sequences per kind of score, and their lengths for MSV, Viterbi and Forward scores.
 N_SEQUENCES, LENGTHS = 200, (200, 200, 100)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tropalign import _native
 from tropalign.devices.gpu import Buffer, Gpu, Memory
 from tropalign.devices.launcher import Pace, Programs, kernel_source, require_room, with_constants
-from tropalign.profile.targets import Proteins
+from tropalign.profile.proteins import Proteins
 
 #: Cells that a device is given at once before its rate is known.
 FIRST_CELLS = 50_000_000_000

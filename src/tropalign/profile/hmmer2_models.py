@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from tropalign.errors import InputError, shown
 from tropalign.profile.models import consensus_of
-from tropalign.profile.residues import N_CANONICAL
+from tropalign.profile.proteins import N_CANONICAL
 from tropalign.sequences.texts import decoded
 
 #: Nats per thousandth of a bit, as HMMER has it.

@@ -20,12 +20,11 @@ from tropalign.execution.manifest import Shard
 from tropalign.execution.partition import CostList, cuts, share
 from tropalign.execution.task import Progress, Tile
 from tropalign.profile.building import model_of_rows
-from tropalign.profile.found import found_hits
 from tropalign.profile.models import Model
 from tropalign.profile.options import SearchOptions
+from tropalign.profile.proteins import Proteins
 from tropalign.profile.sources import Models, ModelSource, TargetSource
-from tropalign.profile.targets import Proteins
-from tropalign.profile.task import MOST_RESIDUES, RESIDUE_BYTES, SEQUENCES_SHARE
+from tropalign.profile.task import MOST_RESIDUES, RESIDUE_BYTES, SEQUENCES_SHARE, found_hits
 from tropalign.results.found_hits import FoundHits, in_all_targets
 from tropalign.results.hit_alignment import HitAlignment, align_hits
 from tropalign.results.hits import Hits, judged

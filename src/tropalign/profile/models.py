@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tropalign import _native
 from tropalign.errors import InputError, named, shown
 from tropalign.profile.calibration import calibrate
-from tropalign.profile.residues import BACKGROUND, LETTERS, N_CANONICAL
+from tropalign.profile.proteins import BACKGROUND, LETTERS, N_CANONICAL
 from tropalign.properties import cached_property
 from tropalign.sequences.texts import decoded
 

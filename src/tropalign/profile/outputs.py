@@ -1,4 +1,4 @@
-"""What a search writes, and what tells it from another run."""
+"""Files of a search: what it writes, what tells it from another run, and hits to files from Python."""
 
 from __future__ import annotations
 
@@ -6,10 +6,14 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tropalign.execution.files import check_terminal
+from tropalign.errors import UsageError
+from tropalign.execution.files import check_outputs, check_terminal, write_to
 from tropalign.execution.run import Output
+from tropalign.formats.header import Header
 from tropalign.formats.hits import HitsContext
-from tropalign.formats.registry import hits_writer
+from tropalign.formats.registry import format_for_path, hits_writer
+from tropalign.profile.options import SearchOptions
+from tropalign.results.hits import Hits
 from tropalign.results.thresholds import Thresholds
 
 if TYPE_CHECKING:
@@ -18,6 +22,7 @@ if TYPE_CHECKING:
     from tropalign.profile.options import SearchOptions
     from tropalign.profile.sources import ModelSource, TargetSource
     from tropalign.profile.task import SearchTask
+
 
 #: Files beside the main one by their roles, and their formats.
 TABLES = {
@@ -107,3 +112,54 @@ def run_parameters(
         "sequences": f"{len(sequences.lengths)} sequences of {int(sequences.lengths.sum())} residues, "
         f"hash {sequences.sha256()[:16]}",
     }
+
+
+def write_hits(
+    hits: Hits, path: str | os.PathLike[str], format: str | None = None, *, options: SearchOptions | None = None
+) -> None:
+    """Writes hits; the file appears whole or not at all.
+
+    Parameters
+    ----------
+    hits
+        What to write.
+    path
+        ``-`` is standard output; a suffix such as ``.gz`` compresses.
+    format
+        "text", "tblout", "domtblout", "pfamtblout", "tsv", "parquet", "arrow", "json": by the suffix of the path when
+        not given.
+    options
+        The filters of the search, where they were not as by default: "text" tells of them.
+
+    Raises
+    ------
+    UsageError
+        A format or suffix that does not exist, or something else than hits.
+    InputError
+        A format that lacks its package; a place that cannot be written.
+    ResourceError
+        The disk is full.
+
+    Examples
+    --------
+    >>> hits = tropalign.search("examples/efp.hmm", "examples/efp.fasta")
+    >>> tropalign.write_hits(hits[:1], "-", "tblout")
+    #                                                                         --- full sequence ---- ...
+    # target name                  accession  query name           accession    E-value  score  bias ...
+    #          ------------------- ---------- -------------------- ---------- --------- ------ ----- ...
+    tr|H8KCP7|H8KCP7_RICMS         -          EFP                  -            8.2e-85  274.3   2.3 ...
+    ...
+    """
+    if not isinstance(hits, Hits):
+        raise UsageError(f"an object of type {type(hits).__name__} is no Hits: search returns them")
+    from tropalign import __version__
+
+    output = os.fspath(path)
+    name = format_for_path("hits", output) if format is None else format
+    context = context_of(hits.orientation, hits.n_targets, hits.thresholds, options or SearchOptions())
+    writer = hits_writer(name, Header(__version__, "tropalign.write_hits", {}), context)
+    check_outputs([output], [])
+    if writer.is_binary:
+        check_terminal(name, output)
+    part = writer.encode(hits)
+    write_to(output, lambda out: writer.assemble([part], out))

@@ -9,7 +9,7 @@ from tropalign import _native
 from tropalign.devices.gpu import Gpu
 from tropalign.errors import DeviceError
 from tropalign.profile.gpu import FiltersOnGpu, Survivors
-from tropalign.profile.targets import Proteins
+from tropalign.profile.proteins import Proteins
 
 #: Nodes of the model; with two words and three nodes per lane of 32, so that little is compiled.
 N_NODES = 90

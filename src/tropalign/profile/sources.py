@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from tropalign.errors import InputError, TropalignWarning
 from tropalign.profile.models import Model
-from tropalign.profile.targets import Collected, Encoder, Proteins
+from tropalign.profile.proteins import Collected, Encoder, Proteins
 from tropalign.results.thresholds import BIT_CUTOFFS
 from tropalign.sequences.blocks import SequenceBlock
 

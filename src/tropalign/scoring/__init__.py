@@ -1,6 +1,6 @@
 """What an alignment is scored by: substitution matrices and gap costs."""
 
 from tropalign.scoring.gap import Gap
-from tropalign.scoring.matrix import SubstitutionMatrix
+from tropalign.scoring.matrix import MatrixLike, SubstitutionMatrix
 
-__all__ = ["Gap", "SubstitutionMatrix"]
+__all__ = ["Gap", "MatrixLike", "SubstitutionMatrix"]

@@ -4,21 +4,30 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from tropalign.errors import ScoringError, TropalignWarning, named, shown
 from tropalign.properties import cached_property
 from tropalign.scoring.decimals import number
-from tropalign.scoring.given import letters_and_scores
-from tropalign.scoring.letter_scores import IUPAC, MOST, N_CODES, by_code, factor_of, kept_scores, matched, stand_in_of
-from tropalign.scoring.names import canonical, known_names, no_matrix, shipped
-from tropalign.scoring.ncbi import read_ncbi
+from tropalign.scoring.letter_scores import (
+    IUPAC,
+    MOST,
+    N_CODES,
+    by_code,
+    factor_of,
+    kept_scores,
+    letters_and_scores,
+    matched,
+    stand_in_of,
+)
+from tropalign.scoring.names import canonical, known_names, no_matrix, read_ncbi, shipped
 from tropalign.sequences.alphabet import NUCLEOTIDE, PROTEIN, Alphabet, alphabet_of, alphabet_of_letters, byte_counts
 from tropalign.sequences.batch import SequenceBatch
 
@@ -458,3 +467,7 @@ def _default(alphabet: Alphabet) -> SubstitutionMatrix:
     if alphabet.matrix is not None:
         return SubstitutionMatrix.from_name(alphabet.matrix, alphabet)
     raise ScoringError(f"there is no usual matrix for {alphabet.name} sequences: name one")
+
+
+#: What `SubstitutionMatrix.of` takes.
+MatrixLike = SubstitutionMatrix | str | os.PathLike[str] | Mapping[Any, Any] | tuple[str, ArrayLike] | Any

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import _native
-from tropalign.devices.selection import devices_for
+from tropalign.devices.registry import devices_for
 from tropalign.errors import InputError, UsageError
 from tropalign.machine.numbers import checked_choice, checked_threads
 from tropalign.machine.threads import resolve_threads
-from tropalign.semirings.arrays import checked_matrix, surveyed
+from tropalign.semirings.matrices import checked_matrix, surveyed
 from tropalign.semirings.semirings import BOOL, LOG, MAX_PLUS, MIN_PLUS, REAL, Semiring, checked_semiring
 from tropalign.semirings.tropical_closures import Progress, tropical_closure
 

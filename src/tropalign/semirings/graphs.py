@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from tropalign.errors import InputError, UsageError, shown
 from tropalign.machine.numbers import whole_number
 from tropalign.results.paths import Vertices
-from tropalign.semirings.arrays import checked_matrix, surveyed
-from tropalign.semirings.cycles import NegativeCycle
+from tropalign.semirings.matrices import checked_matrix, surveyed
 from tropalign.semirings.semirings import MIN_PLUS, zero_of
+from tropalign.semirings.tropical_closures import NegativeCycle
 
 #: Types that weights may have.
 DTYPES = ("float32", "float64", "int16", "int32")

@@ -15,7 +15,7 @@ from tropalign import _native
 from tropalign.errors import InputError, UsageError
 from tropalign.machine.memory import default_budget, require
 from tropalign.machine.threads import resolve_threads
-from tropalign.semirings.arrays import checked_matrix, surveyed
+from tropalign.semirings.matrices import checked_matrix, surveyed
 from tropalign.semirings.semirings import MIN_PLUS, Semiring, checked_semiring, zero_of
 
 #: Rows and columns of a tile (kTriangleTile in native/semirings/triangular.hpp).

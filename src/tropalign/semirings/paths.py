@@ -10,19 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.devices.names import device_names
-from tropalign.devices.selection import devices_for
+from tropalign.devices.registry import devices_for
 from tropalign.errors import InputError, UsageError, named
 from tropalign.machine.memory import default_budget, require
 from tropalign.machine.numbers import checked_choice, checked_memory, checked_threads
 from tropalign.machine.threads import resolve_threads
 from tropalign.results.paths import ShortestPaths, Vertices
-from tropalign.semirings.arrays import checked_matrix
 from tropalign.semirings.closures import without_kernel
-from tropalign.semirings.cycles import NegativeCycle
 from tropalign.semirings.graphs import DenseGraph, Graph, checked_names, graph_of
-from tropalign.semirings.searches import search_seconds, searched
+from tropalign.semirings.matrices import checked_matrix
 from tropalign.semirings.semirings import MIN_PLUS, zero_of
-from tropalign.semirings.tropical_closures import Progress, tropical_closure
+from tropalign.semirings.sparse_paths import search_seconds, searched
+from tropalign.semirings.tropical_closures import NegativeCycle, Progress, tropical_closure
 
 #: Sums per nanosecond of a closure on a processor's core with AVX-512, measured with 1024 to 8192 vertices.
 _CLOSURE_RATES = {"int16": 110.0, "int32": 60.0, "float32": 38.0, "float64": 21.0}

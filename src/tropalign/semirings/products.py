@@ -10,16 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import _native
-from tropalign.devices.selection import devices_for
+from tropalign.devices.registry import devices_for
 from tropalign.errors import InputError, UsageError
 from tropalign.machine.memory import default_budget, require
 from tropalign.machine.numbers import checked_choice, checked_threads, whole_number
 from tropalign.machine.threads import resolve_threads
-from tropalign.semirings.arrays import checked_matrix, surveyed
 from tropalign.semirings.intervals import matrix_chain
+from tropalign.semirings.matrices import checked_matrix, narrowed, surveyed
 from tropalign.semirings.semirings import BOOL, LOG, MIN_PLUS, REAL, Semiring, checked_semiring, zero_of
 from tropalign.semirings.sums import log_product, real_product
-from tropalign.semirings.tropical_products import bounded_infinity, narrowed, tropical_product, widened
+from tropalign.semirings.tropical_products import bounded_infinity, tropical_product, widened
 
 if TYPE_CHECKING:
     from tropalign.execution.task import Device
@@ -300,7 +300,7 @@ def chain(
     n_sums = len(factors) * sizes[0] ** 3
     is_same = factors[0].dtype.kind == "i"
     if (devices := devices_for(device, n_threads, n_sums, without, is_same=is_same)) is not None:
-        from tropalign.semirings.one_gpu import chain_on
+        from tropalign.semirings.gpu_matrices import chain_on
 
         if (found := chain_on(devices, factors, semiring)) is not None:
             return found

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError
-from tropalign.semirings.arrays import place_of, surveyed
+from tropalign.semirings.matrices import place_of, surveyed
 from tropalign.semirings.semirings import LOG, REAL
 
 #: Whole numbers up to here are exact in float64.

@@ -1,9 +1,9 @@
-"""Shortest and longest paths between all vertices of a matrix: in which type of numbers, so that none wraps around."""
+"""Shortest and longest paths between all vertices of a matrix, in numbers that do not wrap around; negative cycles."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,14 +11,96 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import _native
-from tropalign.errors import InputError
-from tropalign.semirings.arrays import Survey, surveyed
-from tropalign.semirings.cycles import NegativeCycle
-from tropalign.semirings.potentials import closed_by_potentials
+from tropalign.errors import InputError, shown
+from tropalign.semirings.matrices import Survey, surveyed
+from tropalign.semirings.products import matmul
 from tropalign.semirings.semirings import MIN_PLUS, Semiring, zero_of
 
 if TYPE_CHECKING:
     from tropalign.execution.task import Device
+
+
+#: Vertices of a cycle that an error lists.
+_SHOWN_VERTICES = 12
+
+
+class NegativeCycle(InputError):
+    """A cycle that makes paths ever better, so that there is no best one.
+
+    Parameters
+    ----------
+    vertices
+        Those of the cycle, in the order of its edges.
+    weight
+        The sum of its edges.
+    is_max
+        Whether paths are to be long, so that the cycle is positive.
+    names
+        The names of all vertices; their numbers are shown where there are none.
+    """
+
+    def __init__(
+        self, vertices: list[int], weight: float, *, is_max: bool = False, names: tuple[Hashable, ...] | None = None
+    ) -> None:
+        self.vertices, self.weight, self.is_max = vertices, weight, is_max
+        labels = [str(v) if names is None else shown(str(names[v])) for v in [*vertices, vertices[0]]]
+        if len(labels) > _SHOWN_VERTICES:
+            labels = [*labels[: _SHOWN_VERTICES - 2], "...", labels[-1]]
+        sign, better = ("positive", "long") if is_max else ("negative", "short")
+        super().__init__(
+            f"the cycle {' -> '.join(labels)} is {sign} (its weight is {weight:g}), so that paths through it can be "
+            f"made as {better} as one likes: change one of its edges"
+        )
+
+
+def closed_by_potentials(
+    weights: NDArray[np.float64],
+    tolerance: float,
+    *,
+    n_left: int,
+    wants_predecessors: bool,
+    n_threads: int,
+    progress: Callable[[int], object] | None,
+) -> tuple[NDArray[np.float64], NDArray[Any] | None, NDArray[Any] | None] | None:
+    """Distances over min-plus, with `via` and the distances that it belongs to where predecessors are wanted.
+
+    Each vertex gets the potential h(v), its distance from a vertex with edges of weight 0 to all. Then w(u, v) + h(u) -
+    h(v) is 0 or more, or what rounding makes of that, and every path between two vertices becomes longer by the same
+    (Johnson 1977). No sum of such weights is smaller than its terms, however it is rounded.
+
+    Parameters
+    ----------
+    weights
+        n x n; they are overwritten.
+    tolerance
+        By how much potentials may still fall when they are taken as found.
+
+    Returns
+    -------
+    tuple or None
+        None where there is a negative cycle beyond the tolerance.
+    """
+    n = len(weights)
+    np.fill_diagonal(weights, 0)
+    potential = np.zeros((1, n))
+    for _ in range(n + 1):
+        lower = np.minimum(potential, matmul(potential, weights, n_threads=n_threads))
+        fall = float((potential - lower).max(initial=0))
+        potential = lower
+        if fall <= tolerance:
+            break
+    else:
+        return None
+    weights += potential.T
+    weights -= potential
+    np.maximum(weights, 0, out=weights)
+    via = np.empty((n, n), np.int32) if wants_predecessors else None
+    _native.closure(weights, via, False, n_left, 0.0, n_threads, progress)
+    distances = weights - potential.T
+    distances += potential
+    np.fill_diagonal(distances, 0)
+    return distances, via, weights if wants_predecessors else None
+
 
 #: Called now and then with the number of vertices that are done.
 Progress = Callable[[int], object]
@@ -204,7 +286,7 @@ class _Job:
     ) -> tuple[NDArray[Any], NDArray[np.int32] | None, int, bool]:
         values = _converted(self.matrix, self.semiring, self.dtype)
         if self.devices is not None and not wants_via:
-            from tropalign.semirings.one_gpu import close_on
+            from tropalign.semirings.gpu_matrices import close_on
 
             closed = close_on(self.devices, values, self.semiring, tolerance, progress)
             if closed is not None:

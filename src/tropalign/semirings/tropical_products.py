@@ -10,16 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import _native
-from tropalign.devices.selection import require_processor
+from tropalign.devices.registry import require_processor
 from tropalign.errors import InputError
-from tropalign.semirings.arrays import Survey, place_of, surveyed
+from tropalign.semirings.matrices import WIDER, Survey, narrowed, surveyed
 from tropalign.semirings.semirings import Semiring, zero_of
 
 if TYPE_CHECKING:
     from tropalign.execution.task import Device
-
-#: The type that is computed in where the bounds of a type do not suffice.
-_WIDER = {"float16": "float32", "float32": "float64", "int16": "int32", "int32": "float64"}
 
 
 def tropical_product(
@@ -34,7 +31,7 @@ def tropical_product(
     """`matmul` of matrices (p, m, k) and (p, k, n). Raises InputError on a number or result out of range."""
     of_a, of_b = surveyed(a, semiring, "A"), surveyed(b, semiring, "B")
     dtype = a.dtype
-    wide = dtype if suffices(dtype, semiring, of_a, of_b) else np.dtype(_WIDER.get(dtype.name, dtype.name))
+    wide = dtype if suffices(dtype, semiring, of_a, of_b) else np.dtype(WIDER.get(dtype.name, dtype.name))
     if wide == dtype == np.float64 and not suffices(dtype, semiring, of_a, of_b):
         raise InputError("sums of A's and B's numbers are beyond float64: divide both by a number")
     limit = float(limit_of(wide, semiring, of_a, of_b)) if wide.kind == "i" else 0.0
@@ -44,8 +41,7 @@ def tropical_product(
         return _native.tropical_product(left, right, semiring.is_max, argbest, limit, n_threads)
 
     if devices is not None:
-        from tropalign.semirings.gpu_numbers import Encoding
-        from tropalign.semirings.product_task import product_on
+        from tropalign.semirings.gpu_matrices import Encoding, product_on
 
         encode = partial(Encoding.of, dtype if dtype.kind == "i" else wide, semiring, (of_a, of_b))
         shared = product_on(devices, a, b, encode, wide, lambda *given: on_cpu(*given)[0])
@@ -118,26 +114,3 @@ def _bounded(matrix: NDArray[Any], dtype: np.dtype[Any], semiring: Semiring, sur
         bound = bounded_infinity(dtype)
         wide[matrix == zero_of(semiring, matrix.dtype)] = -bound if semiring.is_max else bound
     return wide
-
-
-def narrowed(c: NDArray[Any], dtype: np.dtype[Any], semiring: Semiring) -> NDArray[Any]:
-    """A result in its type. Raises InputError on a number that the type cannot hold, and says which type can."""
-    if c.dtype == dtype:
-        return c
-    is_zero = c == zero_of(semiring, c.dtype)
-    if dtype.kind == "f":
-        with np.errstate(over="ignore"):
-            narrow = c.astype(dtype)
-        is_beyond = np.isinf(narrow) & ~is_zero
-    else:
-        limits, worst = np.iinfo(dtype), zero_of(semiring, dtype)
-        is_beyond = ~is_zero & ((c < limits.min) | (c > limits.max) | (c == worst))
-        narrow = np.where(is_zero | is_beyond, worst, c).astype(dtype)
-    if is_beyond.any():
-        at = int(np.argmax(is_beyond))
-        number = c.reshape(-1)[at]
-        raise InputError(
-            f"the product's entry [{place_of(at, c.shape)}] is {number:.15g}, which {dtype} cannot hold: "
-            f"convert the matrices to {_WIDER[dtype.name]}"
-        )
-    return narrow

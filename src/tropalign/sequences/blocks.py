@@ -24,8 +24,8 @@ from tropalign.sequences.alphabet import GAP_LETTERS
 from tropalign.sequences.batch import SequenceBatch
 from tropalign.sequences.files import Source, file_name, is_stream, size_of
 from tropalign.sequences.inputs import named_texts
+from tropalign.sequences.mapped_store import is_store, records_of_store
 from tropalign.sequences.records import BLOCK_LETTERS, BLOCK_RECORDS, Records, records_of_file
-from tropalign.sequences.store import is_store, records_of_store
 from tropalign.sequences.texts import chosen
 
 

@@ -1,60 +1,44 @@
-"""A sequence store: sequences in one file that is mapped into memory instead of read.
-
-    magic | letters | offsets | names | name offsets | descriptions | description offsets | by length | manifest | end
-
-Arrays begin at pages, so that they are mapped as they are: opening takes milliseconds whatever the size, and processes
-share the pages. What letters mean is not in the file: a store holds the letters as they were written, of any alphabet.
-Everything in the file is checked before it is used: a store that was cut short, or whose arrays do not fit one another,
-is an InputError. Whether a byte within an array has changed is told by `SequenceStore.verify`, which reads all of them.
-"""
+"""A sequence store: opened, or written as a stream in bounded memory. `mapped_store` has the layout of its file."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import mmap
 import os
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any
+import tempfile
+from contextlib import ExitStack
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import InputError, shown
-from tropalign.sequences.alphabet import Alphabet, byte_counts, judge_counts
+from tropalign import __version__
+from tropalign.execution.files import check_outputs, write_to
+from tropalign.sequences.alphabet import byte_counts
+from tropalign.sequences.blocks import BlockReader, Policy, sources_of
 from tropalign.sequences.files import Source, is_stream
+from tropalign.sequences.mapped_store import (
+    ARRAYS,
+    ASCII_LAYOUT,
+    DIGEST_BYTES,
+    END,
+    LAYOUT,
+    PLACE,
+    SIZE_BYTES,
+    MappedStore,
+)
 from tropalign.sequences.record_text import STORE_MAGIC
-from tropalign.sequences.records import BLOCK_LETTERS, BLOCK_RECORDS, Records, in_utf8
 from tropalign.sequences.texts import Texts
 
-END = b"end of the store"
-#: Raised when an older tropalign cannot read what a newer one writes. Names and descriptions are UTF-8; the first
-#: layout is the same with ASCII alone, and is still written for these.
-LAYOUT = 2
-ASCII_LAYOUT = 1
-#: Of an array; of the places of others, such as indices.
-LETTER, PLACE = np.dtype(np.uint8), np.dtype("<i8")
-ARRAYS: dict[str, np.dtype[Any]] = {
-    "letters": LETTER,
-    "offsets": PLACE,
-    "names": LETTER,
-    "name_offsets": PLACE,
-    "descriptions": LETTER,
-    "description_offsets": PLACE,
-    "by_length": PLACE,
-}
-#: The end of a file: size and SHA-256 of the manifest before it, and END.
-SIZE_BYTES, DIGEST_BYTES = 8, 32
-END_BYTES = SIZE_BYTES + DIGEST_BYTES + len(END)
-MOST_MANIFEST_BYTES = 1 << 20
-#: Letters whose pages are let go together while blocks are taken.
-SPAN = 1 << 24
-REBUILD = "build it again with tropalign db build"
+#: Everything is kept as it is; verbs refuse or leave out what they do not take when they read.
+AS_IT_IS = Policy(empty="keep")
+PAGE = 1 << 12
+#: What is held in memory of an array that waits for its place in the file; beyond that it lies in a temporary file.
+HELD_BYTES = 1 << 25
+PIECE = 1 << 20
 
 
-@dataclass(frozen=True, eq=False)
-class SequenceStore:
+class SequenceStore(MappedStore):
     """Sequences that lie in a file and are mapped into memory. `open` and `build` make one.
 
     Attributes
@@ -86,76 +70,6 @@ class SequenceStore:
     >>> tropalign.read_sequences(path)
     <SequenceBatch: 37 protein sequences, 6,963 residues>
     """
-
-    path: str
-    letters: NDArray[np.uint8]
-    offsets: NDArray[np.int64]
-    names: Texts
-    descriptions: Texts
-    by_length: NDArray[np.int64]
-    alphabet: Alphabet
-    manifest: dict[str, Any]
-    mapped: mmap.mmap
-
-    @classmethod
-    def open(cls, path: str | os.PathLike[str]) -> SequenceStore:
-        """Maps a store.
-
-        Parameters
-        ----------
-        path
-            The file.
-
-        Returns
-        -------
-        SequenceStore
-
-        Raises
-        ------
-        InputError
-            A file that is not there, is no store, was cut short or damaged, or is of a newer version of tropalign.
-
-        Examples
-        --------
-        >>> import tempfile, os
-        >>> path = os.path.join(tempfile.mkdtemp(), "efp.tdb")
-        >>> store = tropalign.SequenceStore.build("examples/efp.fasta", path)
-        >>> tuple(tropalign.SequenceStore.open(path).names[:2])
-        ('sp|Q662F0|EFP_BORBP', 'sp|B7J1E4|EFP_BORBZ')
-        """
-        file = os.fsdecode(path)
-        try:
-            with open(file, "rb") as stream:
-                mapped = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
-        except FileNotFoundError:
-            raise InputError("there is no such file", file=file) from None
-        except OSError as error:
-            raise InputError(f"the file cannot be read ({error.strerror})", file=file) from None
-        except ValueError:  # of no byte
-            raise InputError("the file is empty", file=file) from None
-        manifest, alphabet = _manifest(mapped, file)
-        arrays = {name: _mapped_array(mapped, manifest, name, file) for name in ARRAYS}
-        n = len(arrays["offsets"]) - 1
-        for offsets, data in (
-            ("offsets", "letters"),
-            ("name_offsets", "names"),
-            ("description_offsets", "descriptions"),
-        ):
-            _check_offsets(arrays[offsets], n, len(arrays[data]), offsets, file)
-        order = arrays["by_length"]
-        if len(order) != n or (n and (order.min() < 0 or order.max() >= n)):
-            raise _damaged("the order by length names sequences that are not there", file)
-        return cls(
-            file,
-            arrays["letters"],
-            arrays["offsets"],
-            Texts(arrays["names"], arrays["name_offsets"]),
-            Texts(arrays["descriptions"], arrays["description_offsets"]),
-            order,
-            alphabet,
-            manifest,
-            mapped,
-        )
 
     @classmethod
     def build(cls, sources: Any, path: str | os.PathLike[str]) -> SequenceStore:
@@ -189,158 +103,145 @@ class SequenceStore:
         >>> int(store.offsets[store.by_length[0] + 1] - store.offsets[store.by_length[0]])
         185
         """
-        from tropalign import __version__ as version
-        from tropalign.execution.files import check_outputs, write_to
-        from tropalign.sequences.blocks import sources_of
-        from tropalign.sequences.store_writer import write_store
-
         file, found = os.fsdecode(path), sources_of(sources)
         check_outputs([file], [os.fsdecode(source) for source in found if not is_stream(source)])  # type: ignore[arg-type]
-        write_to(file, lambda out: write_store(found, out, f"tropalign {version}"))
+        write_to(file, lambda out: write_store(found, out, f"tropalign {__version__}"))
         return cls.open(file)
 
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
 
-    def __repr__(self) -> str:
-        return f"<SequenceStore: {len(self)} {self.alphabet.name} sequences, {len(self.letters):,} residues>"
+def write_store(sources: list[Source], out: IO[bytes], made_by: str) -> None:
+    """Writes the records of files into a store.
 
-    def verify(self) -> None:
-        """Compares every array with its checksum, which reads the whole file.
+    Parameters
+    ----------
+    out
+        A stream of bytes, which need not be seekable.
+    made_by
+        What writes it, with its version.
 
-        Raises
-        ------
-        InputError
-            A byte has changed since the store was built.
-
-        Examples
-        --------
-        >>> import tempfile, os
-        >>> path = os.path.join(tempfile.mkdtemp(), "efp.tdb")
-        >>> store = tropalign.SequenceStore.build("examples/efp.fasta", path)
-        >>> store.verify()
-        """
-        for name in ARRAYS:
-            entry = self.manifest["arrays"][name]
-            begin, end = entry["begin"], entry["begin"] + entry["bytes"]
-            digest = hashlib.sha256()
-            for at in range(begin, end, SPAN):
-                digest.update(self.mapped[at : min(end, at + SPAN)])
-            if digest.hexdigest() != entry["sha256"]:
-                raise _damaged(f"its {name.replace('_', ' ')} are not those that were written", self.path)
-
-    def spans(self, most_letters: int, most_sequences: int) -> Iterator[tuple[int, int]]:
-        """Runs of sequences, as (begin, end), of so many letters or sequences at the most; one sequence at the least.
-
-        Pages of letters that lie behind are let go, so that a pass takes little memory whatever the size.
-
-        Parameters
-        ----------
-        most_letters, most_sequences
-            What a run may hold.
-
-        Yields
-        ------
-        tuple of int
-            The first sequence, and the one after the last.
-
-        Examples
-        --------
-        >>> import tempfile, os
-        >>> path = os.path.join(tempfile.mkdtemp(), "efp.tdb")
-        >>> store = tropalign.SequenceStore.build("examples/efp.fasta", path)
-        >>> list(store.spans(3000, 20))
-        [(0, 15), (15, 30), (30, 37)]
-        """
-        n, begin, let_go = len(self), 0, 0
-        while begin < n:
-            last = int(np.searchsorted(self.offsets, self.offsets[begin] + most_letters, "right")) - 1
-            end = min(max(begin + 1, last), begin + most_sequences, n)
-            yield begin, end
-            begin = end
-            if int(self.offsets[begin]) - let_go >= SPAN:
-                let_go = self._let_go(let_go, int(self.offsets[begin]))
-
-    def _let_go(self, begin: int, end: int) -> int:
-        """Gives the pages of letters back, all of them that lie in whole pages; they are read again when needed."""
-        if hasattr(self.mapped, "madvise"):
-            at = self.manifest["arrays"]["letters"]["begin"]
-            first = (at + begin) // mmap.PAGESIZE * mmap.PAGESIZE
-            size = (at + end) // mmap.PAGESIZE * mmap.PAGESIZE - first
-            if size > 0:
-                self.mapped.madvise(mmap.MADV_DONTNEED, first, size)
-        return end
+    Raises
+    ------
+    InputError
+        A file that cannot be read.
+    """
+    with ExitStack() as held:
+        _write(BlockReader(sources, AS_IT_IS), _File(out), made_by, held)
 
 
-def is_store(source: Source) -> bool:
-    """Whether this is the name of a file that begins as a store does."""
-    if is_stream(source) or os.fsdecode(source) == "-" or not os.path.isfile(source):  # type: ignore[arg-type]
-        return False
-    try:
-        with open(source, "rb") as stream:  # type: ignore[arg-type]
-            return bool(stream.read(len(STORE_MAGIC)) == STORE_MAGIC)
-    except OSError:
-        return False  # whoever reads it says why
+def _write(reader: BlockReader, file: _File, made_by: str, held: ExitStack) -> None:
+    waiting = {
+        name: held.enter_context(_Waiting())
+        for name in ("offsets", "names", "name_offsets", "descriptions", "description_offsets")
+    }
+    for name in ("offsets", "name_offsets", "description_offsets"):
+        waiting[name].add(np.zeros(1, PLACE))
+    counts, is_ascii = np.zeros(256, np.int64), True
+    with file.array("letters") as letters:
+        for block in reader:
+            counts += byte_counts(block.letters)
+            waiting["offsets"].add(block.offsets[1:] + letters.n_bytes)
+            letters.add(block.letters)
+            for kind, texts in (("name", block.names), ("description", block.descriptions)):
+                is_ascii = _add_texts(waiting, kind, Texts.of(texts)) and is_ascii
+    lengths = np.diff(waiting["offsets"].array(PLACE))
+    for name, values in waiting.items():
+        with file.array(name) as array:
+            values.move_to(array)
+    with file.array("by_length") as array:
+        array.add(np.argsort(lengths, kind="stable").astype(PLACE))
+    file.finish(
+        {
+            "layout": ASCII_LAYOUT if is_ascii else LAYOUT,
+            "made_by": made_by,
+            "n_sequences": len(lengths),
+            "n_residues": int(lengths.sum()),
+            "longest": int(lengths.max(initial=0)),
+            "letter_counts": counts.tolist(),
+        }
+    )
 
 
-def records_of_store(source: Source, count: Callable[[int], None]) -> Iterator[Records]:
-    """The records of a store, some at a time, letters not copied; `count` receives how many letters were taken."""
-    store = SequenceStore.open(source)  # type: ignore[arg-type]
-    return in_utf8(_store_records(store, count), store.path)
+def _add_texts(waiting: dict[str, _Waiting], kind: str, texts: Texts) -> bool:
+    """Adds texts and where each ends. Whether they are ASCII."""
+    data, offsets = waiting[f"{kind}s"], waiting[f"{kind}_offsets"]
+    offsets.add((texts.offsets[1:] + data.n_bytes).astype(PLACE))
+    data.add(texts.data)
+    return texts.is_ascii
 
 
-def _store_records(store: SequenceStore, count: Callable[[int], None]) -> Iterator[Records]:
-    for begin, end in store.spans(BLOCK_LETTERS, BLOCK_RECORDS):
-        first, last = int(store.offsets[begin]), int(store.offsets[end])
-        count(last - first)
-        names, descriptions = store.names.part(begin, end), store.descriptions.part(begin, end)
-        letters = store.letters[first:last]
-        yield Records(names, descriptions, letters, store.offsets[begin : end + 1] - first, byte_counts(letters))
+class _Waiting:
+    """An array whose place in the file is not known yet, in memory or in a temporary file."""
+
+    def __init__(self) -> None:
+        self._held = tempfile.SpooledTemporaryFile(HELD_BYTES)
+        self.n_bytes = 0
+
+    def __enter__(self) -> _Waiting:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._held.close()
+
+    def add(self, values: NDArray[Any]) -> None:
+        """Adds numbers to it."""
+        self._held.write(values.tobytes())
+        self.n_bytes += values.nbytes
+
+    def array(self, dtype: np.dtype[Any]) -> NDArray[Any]:
+        """All of it in memory."""
+        self._held.seek(0)
+        return np.frombuffer(self._held.read(), dtype)
+
+    def move_to(self, array: _Array) -> None:
+        """Writes it to the file."""
+        self._held.seek(0)
+        while piece := self._held.read(PIECE):
+            array.add(np.frombuffer(piece, np.uint8))
 
 
-def _damaged(what: str, file: str) -> InputError:
-    return InputError(f"the store is damaged ({what}): {REBUILD}", file=file)
+class _Array:
+    """An array of the file while it is written."""
+
+    def __init__(self, file: _File, name: str) -> None:
+        self._file, self._name = file, name
+        self._begin, self.n_bytes, self._digest = file.at, 0, hashlib.sha256()
+
+    def __enter__(self) -> _Array:
+        return self
+
+    def add(self, values: NDArray[Any]) -> None:
+        """Writes numbers."""
+        data = values.tobytes()
+        self._digest.update(data)
+        self._file.write(data)
+        self.n_bytes += len(data)
+
+    def __exit__(self, *error: object) -> None:
+        digest = self._digest.hexdigest()
+        self._file.arrays[self._name] = {"begin": self._begin, "bytes": self.n_bytes, "sha256": digest}
 
 
-def _manifest(mapped: mmap.mmap, file: str) -> tuple[dict[str, Any], Alphabet]:
-    """What the file says of itself, checked, and the alphabet of its letters."""
-    if mapped[: len(STORE_MAGIC)] != STORE_MAGIC:
-        raise InputError(f"this is no sequence store: {REBUILD.replace(' again', '')}", file=file)
-    size = len(mapped)
-    if size < len(STORE_MAGIC) + END_BYTES or mapped[-len(END) :] != END:
-        raise _damaged("its end is missing", file)
-    n_bytes = int.from_bytes(mapped[size - END_BYTES : size - END_BYTES + SIZE_BYTES], "little")
-    begin = size - END_BYTES - n_bytes
-    if n_bytes > MOST_MANIFEST_BYTES or begin < len(STORE_MAGIC):
-        raise _damaged("its manifest does not fit", file)
-    data = mapped[begin : begin + n_bytes]
-    if hashlib.sha256(data).digest() != mapped[size - END_BYTES + SIZE_BYTES : size - len(END)]:
-        raise _damaged("its manifest is not the one that was written", file)
-    try:
-        manifest = json.loads(data)
-        layout, made_by = int(manifest["layout"]), str(manifest["made_by"])
-        if layout in (ASCII_LAYOUT, LAYOUT):
-            for name in ARRAYS:
-                entry = manifest["arrays"][name]
-                manifest["arrays"][name] = {key: int(entry[key]) for key in ("begin", "bytes")} | {
-                    "sha256": str(entry["sha256"])
-                }
-            counts = np.array(manifest["letter_counts"], np.int64).reshape(256)
-            return manifest, judge_counts(counts)
-    except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
-        raise _damaged("its manifest lacks what a store has", file) from None
-    raise InputError(f"{shown(made_by)} wrote this store in a newer form: use that version, or {REBUILD}", file=file)
+class _File:
+    """The file while it is written: arrays at pages, then the manifest."""
 
+    def __init__(self, out: IO[bytes]) -> None:
+        self._out, self.at = out, 0
+        self.arrays: dict[str, dict[str, Any]] = {}
+        self.write(STORE_MAGIC)
 
-def _mapped_array(mapped: mmap.mmap, manifest: dict[str, Any], name: str, file: str) -> NDArray[Any]:
-    entry, dtype = manifest["arrays"][name], ARRAYS[name]
-    begin, n_bytes = entry["begin"], entry["bytes"]
-    if begin < 0 or n_bytes < 0 or begin % dtype.itemsize or n_bytes % dtype.itemsize or begin + n_bytes > len(mapped):
-        raise _damaged(f"its {name.replace('_', ' ')} reach beyond its end", file)
-    return np.frombuffer(mapped, dtype, n_bytes // dtype.itemsize, begin)
+    def write(self, data: bytes) -> None:
+        self._out.write(data)
+        self.at += len(data)
 
+    def array(self, name: str) -> _Array:
+        """Where an array begins."""
+        self.write(b"\0" * (-self.at % PAGE))
+        return _Array(self, name)
 
-def _check_offsets(offsets: NDArray[np.int64], n: int, size: int, name: str, file: str) -> None:
-    is_good = n >= 0 and len(offsets) == n + 1 and offsets[0] == 0 and offsets[-1] == size
-    if not is_good or (offsets[1:] < offsets[:-1]).any():
-        raise _damaged(f"its {name.replace('_', ' ')} do not ascend to the end of what they divide", file)
+    def finish(self, facts: dict[str, Any]) -> None:
+        """The manifest, its size and checksum."""
+        manifest = json.dumps({**facts, "arrays": {name: self.arrays[name] for name in ARRAYS}}).encode()
+        self.write(manifest)
+        self.write(len(manifest).to_bytes(SIZE_BYTES, "little"))
+        self.write(hashlib.sha256(manifest).digest()[:DIGEST_BYTES])
+        self.write(END)

@@ -1,10 +1,13 @@
 """Workers as processes: what they compute, what they refuse, and what is left when they die."""
 
+import gzip
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 from job_desk import SUPERVISOR, WORKER, family, freeze, lives, wait_until
@@ -27,9 +30,28 @@ def plain(text, tmp_path, *words):
     return (tmp_path / "proteins.tsv").read_text()
 
 
-def half_way(desk, held, id):
-    """Waits until a command has some parts and computes no more; gives its process."""
-    return wait_until(lambda: len(desk.parts(id)) > 3 and held.holds(pid := desk.process(id)) and pid)
+@pytest.fixture
+def half_way(desk, start, held):
+    """Starts a server's process or several, and a job whose command has some parts and waits: these, id, process."""
+
+    def run(command, settings, n=1):
+        started = [start(command, settings, held.environment) for _ in range(n)]
+        id = desk.submit(MEDIUM)
+        return started, id, wait_until(lambda: len(desk.parts(id)) > 3 and held.holds(pid := desk.process(id)) and pid)
+
+    return run
+
+
+def worker_of(desk, id):
+    """The process that computes a job."""
+    return int(desk.job(id).worker.split(":")[3])
+
+
+def assert_went_on(desk, id, tmp_path):
+    """A second attempt gives the bytes of the command."""
+    job = desk.ended(id)
+    assert (job.state, job.attempt) == (State.DONE, 2)
+    assert desk.text(job) == plain(MEDIUM, tmp_path)
 
 
 def test_a_job_gives_the_bytes_of_the_command(desk, settings, start, tmp_path):
@@ -124,43 +146,56 @@ def test_a_store_is_built_and_searched(desk, settings, start):
     assert (database.alphabet, database.job, database.owner) == ("protein", job.id, "alice")
 
 
-def test_too_many_sequences_are_refused(desk, with_limits, start):
-    start(WORKER, with_limits(n_sequences=5))
-    job = desk.ended(desk.submit(family(6, 10)))
-    assert job.state == State.REFUSED and job.exit_code == 4
-    assert job.message.startswith(
-        "the inputs hold more than 5 sequences, which is what a job may have on this server: "
-    )
+BOMB = gzip.compress(b">x\n" + b"A" * 50_000_000)
+#: What a server allows, what a job asks for, and what becomes of it.
+LIMITS = {
+    "sequences": (
+        {"n_sequences": 5}, {"text": family(6, 10)}, (State.REFUSED, 4),
+        "the inputs hold more than 5 sequences, which is what a job may have on this server: ",
+    ),
+    "a bomb": (
+        {"unpacked_bytes": 10**6}, {"text": BOMB, "name": "bomb.fa.gz"}, (State.REFUSED, 4),
+        ".*more than 1,000,000 bytes, decompressed",
+    ),
+    "a forecast of many cells": (
+        {"n_cells": 10**9}, {"text": LONG}, (State.REFUSED, 4),
+        ".*cells, and 1,000,000,000 are allowed on this server: ask for less, or run the command",
+    ),
+    "few cells": (
+        {"n_cells": 1000}, {"text": family(6, 10)}, (State.REFUSED, 4),
+        ".*cells, and 1,000 are allowed on this server: ",
+    ),
+    "time": (
+        {"seconds": 1.0}, {"text": family(30, 400)}, (State.FAILED, 4),
+        "it was ended after 1.0 seconds, which is what a job may take on this server: ",
+    ),
+    "output": (
+        {"output_bytes": 20_000}, {"text": family(60, 10)}, (State.FAILED, 4),
+        "it wrote more than the 19.5 KiB that a job may write on this server, and was ended",
+    ),
+    "a file, which is no full disk": (
+        {"output_bytes": 1000}, {"text": family(200, 3), "verb": "cluster"}, (State.FAILED, 4),
+        ".*that a job may write on this server",
+    ),
+    "memory, which is the operator's": (
+        {"memory_bytes": 1 << 20}, {"text": family(6, 10)}, (State.FAILED, 4),
+        r".*have the operator allow more \(--max-memory\)",
+    ),
+}  # fmt: skip
 
 
-def test_a_bomb_is_refused(desk, with_limits, start):
-    import gzip
-
-    start(WORKER, with_limits(unpacked_bytes=10**6))
-    job = desk.ended(desk.submit(gzip.compress(b">x\n" + b"A" * 50_000_000), name="bomb.fa.gz"))
-    assert job.state == State.REFUSED and "more than 1,000,000 bytes, decompressed" in job.message
-
-
-def test_a_forecast_of_too_many_cells_is_refused(desk, with_limits, start):
-    start(WORKER, with_limits(n_cells=10**9))
-    job = desk.ended(desk.submit(LONG))
-    assert job.state == State.REFUSED
-    assert "cells, and 1,000,000,000 are allowed on this server: ask for less, or run the command" in job.message
+@pytest.mark.parametrize("case", LIMITS)
+def test_what_a_job_may_take_has_limits(desk, with_limits, start, case):
+    limits, asked, ended, sentence = LIMITS[case]
+    start(WORKER, replace(with_limits(**limits), threads_per_job=1))
+    job = desk.ended(desk.submit(**asked))
+    assert (job.state, job.exit_code) == ended
+    assert re.match(sentence, job.message), job.message
 
 
-def test_few_cells_may_be_too_many(desk, with_limits, start):
-    start(WORKER, with_limits(n_cells=1000))
-    job = desk.ended(desk.submit(family(6, 10)))
-    assert job.state == State.REFUSED and "cells, and 1,000 are allowed on this server: " in job.message
-
-
-def test_a_worker_that_slept_beyond_its_lease_changes_nothing(desk, with_limits, start, held, tmp_path):
-    from dataclasses import replace
-
+def test_a_worker_that_slept_beyond_its_lease_changes_nothing(desk, half_way, with_limits, held):
     settings = replace(with_limits(), lease_seconds=1.0)
-    worker = start(WORKER, settings, held.environment)
-    id = desk.submit(MEDIUM)
-    half_way(desk, held, id)
+    (worker,), id, _ = half_way(WORKER, settings)
     freeze(desk, worker)
     held.release()
     try:
@@ -176,39 +211,8 @@ def test_a_worker_that_slept_beyond_its_lease_changes_nothing(desk, with_limits,
     assert (desk.job(id).state, desk.job(id).attempt, ours.attempt) == (State.RUNNING, 2, 2)
 
 
-def test_time_has_a_limit(desk, with_limits, start):
-    from dataclasses import replace
-
-    settings = with_limits(seconds=1.0)
-    start(WORKER, replace(settings, threads_per_job=1))
-    job = desk.ended(desk.submit(family(30, 400)))
-    assert job.state == State.FAILED
-    assert job.message.startswith("it was ended after 1.0 seconds, which is what a job may take on this server: ")
-
-
-def test_output_has_a_limit(desk, with_limits, start):
-    start(WORKER, with_limits(output_bytes=20_000))
-    job = desk.ended(desk.submit(family(60, 10)))
-    assert job.state == State.FAILED
-    assert job.message.startswith("it wrote more than the 19.5 KiB that a job may write on this server, and was ended")
-
-
-def test_a_file_beyond_the_limit_is_no_full_disk(desk, with_limits, start):
-    start(WORKER, with_limits(output_bytes=1000))
-    job = desk.ended(desk.submit(family(200, 3), verb="cluster"))
-    assert job.state == State.FAILED and "that a job may write on this server" in job.message
-
-
-def test_too_little_memory_is_the_operators(desk, with_limits, start):
-    start(WORKER, with_limits(memory_bytes=1 << 20))
-    job = desk.ended(desk.submit(family(6, 10)))
-    assert job.state == State.FAILED and "have the operator allow more (--max-memory)" in job.message
-
-
-def test_a_cancelled_job_ends_and_leaves_nothing(desk, settings, start, held):
-    start(WORKER, settings, held.environment)
-    id = desk.submit(MEDIUM)
-    pid = half_way(desk, held, id)
+def test_a_cancelled_job_ends_and_leaves_nothing(desk, settings, half_way):
+    _, id, pid = half_way(WORKER, settings)
     desk.storage.jobs.cancel(id)
     assert desk.ended(id).state == State.CANCELLED
     assert not lives(pid)
@@ -216,11 +220,9 @@ def test_a_cancelled_job_ends_and_leaves_nothing(desk, settings, start, held):
 
 
 @pytest.mark.parametrize("whom", ["worker", "job", "worker politely"])
-def test_a_killed_job_goes_on_where_it_was(desk, settings, start, held, tmp_path, whom):
-    supervisor = start(SUPERVISOR, settings, held.environment)
-    id = desk.submit(MEDIUM)
-    pid = half_way(desk, held, id)
-    worker = int(desk.job(id).worker.split(":")[3])
+def test_a_killed_job_goes_on_where_it_was(desk, settings, half_way, held, tmp_path, whom):
+    (supervisor,), id, pid = half_way(SUPERVISOR, settings)
+    worker = worker_of(desk, id)
     before = {path: path.stat().st_mtime_ns for path in desk.folder(id).glob("files/*.parts/part??????")}
     os.kill(pid if whom == "job" else worker, signal.SIGTERM if "politely" in whom else signal.SIGKILL)
     wait_until(lambda: not lives(pid))
@@ -228,48 +230,34 @@ def test_a_killed_job_goes_on_where_it_was(desk, settings, start, held, tmp_path
     wait_until(lambda: (found := desk.process(id)) != pid and held.holds(found))
     assert {path: path.stat().st_mtime_ns for path in before} == before  # nothing is computed twice
     held.release()
-    job = desk.ended(id)
-    assert (job.state, job.attempt) == (State.DONE, 2)
-    assert desk.text(job) == plain(MEDIUM, tmp_path)
+    assert_went_on(desk, id, tmp_path)
     assert supervisor.poll() is None
 
 
-def test_a_killed_server_takes_its_workers_along(desk, settings, start, held, tmp_path):
-    supervisor = start(SUPERVISOR, settings, held.environment)
-    id = desk.submit(MEDIUM)
-    pid = half_way(desk, held, id)
-    worker = int(desk.job(id).worker.split(":")[3])
+def test_a_killed_server_takes_its_workers_along(desk, settings, half_way, start, held, tmp_path):
+    (supervisor,), id, pid = half_way(SUPERVISOR, settings)
+    worker = worker_of(desk, id)
     supervisor.kill()
     wait_until(lambda: not lives(worker) and not lives(pid))
     assert len(desk.parts(id)) > 3
     held.release()
     start(SUPERVISOR, settings)
-    job = desk.ended(id)
-    assert (job.state, job.attempt) == (State.DONE, 2)
-    assert desk.text(job) == plain(MEDIUM, tmp_path)
+    assert_went_on(desk, id, tmp_path)
 
 
-def test_a_graceful_end_leaves_a_job_that_goes_on(desk, settings, start, held, tmp_path):
-    supervisor = start(SUPERVISOR, settings, held.environment)
-    id = desk.submit(MEDIUM)
-    pid = half_way(desk, held, id)
+def test_a_graceful_end_leaves_a_job_that_goes_on(desk, settings, half_way, start, tmp_path):
+    (supervisor,), id, pid = half_way(SUPERVISOR, settings)
     supervisor.terminate()
     assert supervisor.wait(timeout=120) == 0
     job = desk.job(id)
     assert (job.state, job.worker, lives(pid)) == (State.QUEUED, None, False)
     assert len(desk.parts(id)) > 3
     start(SUPERVISOR, settings)
-    job = desk.ended(id)
-    assert (job.state, job.attempt) == (State.DONE, 2)
-    assert desk.text(job) == plain(MEDIUM, tmp_path)
+    assert_went_on(desk, id, tmp_path)
 
 
 def test_a_command_that_had_ended_is_not_run_again(desk, settings, start, tmp_path):
     """Its worker died between the end of the command and the record of it."""
-    import json
-
-    from tropalign import __version__
-
     id = desk.submit(family(6, 10))
     folder = desk.folder(id)
     (folder / "files").mkdir(parents=True)
@@ -280,11 +268,9 @@ def test_a_command_that_had_ended_is_not_run_again(desk, settings, start, tmp_pa
     assert desk.text(desk.ended(id)) == "what it wrote\n"
 
 
-def test_a_command_that_ended_while_its_worker_was_frozen_is_not_run_again(desk, settings, start, held):
-    workers = [start(WORKER, settings, held.environment) for _ in range(2)]
-    id = desk.submit(MEDIUM)
-    pid = half_way(desk, held, id)
-    frozen = next(one for one in workers if one.pid == int(desk.job(id).worker.split(":")[3]))
+def test_a_command_that_ended_while_its_worker_was_frozen_is_not_run_again(desk, settings, half_way, held):
+    workers, id, pid = half_way(WORKER, settings, n=2)
+    frozen = next(one for one in workers if one.pid == worker_of(desk, id))
     freeze(desk, frozen)
     held.release()
     wait_until(lambda: not lives(pid))
@@ -304,25 +290,19 @@ def test_a_second_server_on_the_folder_is_refused(settings, start):
         pass
 
 
-def test_a_job_that_was_taken_away_is_left_alone(desk, settings, start, held, tmp_path):
+def test_a_job_that_was_taken_away_is_left_alone(desk, settings, half_way, held, tmp_path):
     """A worker that was thought dead ends its command, and what it says of it counts no more."""
-    start(WORKER, settings, held.environment)
-    id = desk.submit(MEDIUM)
-    pid = half_way(desk, held, id)
+    _, id, pid = half_way(WORKER, settings)
     wait_until(lambda: desk.storage.queue.reclaim(lambda worker: False) == 1)  # unless its lease grows just then
     wait_until(lambda: not lives(pid))
     held.release()
-    job = desk.ended(id)
-    assert (job.state, job.attempt) == (State.DONE, 2)
-    assert desk.text(job) == plain(MEDIUM, tmp_path)
+    assert_went_on(desk, id, tmp_path)
 
 
-def test_a_worker_that_was_frozen_leaves_the_next_attempt_alone(desk, settings, start, held, tmp_path):
+def test_a_worker_that_was_frozen_leaves_the_next_attempt_alone(desk, settings, half_way):
     """It ends its own command, not the one that another worker has started since."""
-    workers = [start(WORKER, settings, held.environment) for _ in range(2)]
-    id = desk.submit(MEDIUM)
-    pid = half_way(desk, held, id)
-    frozen = next(one for one in workers if one.pid == int(desk.job(id).worker.split(":")[3]))
+    workers, id, pid = half_way(WORKER, settings, n=2)
+    frozen = next(one for one in workers if one.pid == worker_of(desk, id))
     freeze(desk, frozen)
     wait_until(lambda: desk.storage.queue.reclaim() == 1)
     second = wait_until(lambda: (found := desk.process(id)) != pid and found)
@@ -335,10 +315,8 @@ def test_a_worker_that_was_frozen_leaves_the_next_attempt_alone(desk, settings, 
     assert desk.ended(id).state == State.CANCELLED
 
 
-def test_parts_that_another_machine_cut_otherwise_are_begun_anew(desk, settings, start, held, tmp_path):
-    first = start(WORKER, settings, held.environment)
-    id = desk.submit(MEDIUM)
-    half_way(desk, held, id)
+def test_parts_that_another_machine_cut_otherwise_are_begun_anew(desk, settings, half_way, start, tmp_path):
+    (first,), id, _ = half_way(WORKER, settings)
     first.terminate()
     assert first.wait(timeout=120) == 0
     assert len(desk.parts(id)) > 3
@@ -350,9 +328,6 @@ def test_parts_that_another_machine_cut_otherwise_are_begun_anew(desk, settings,
 def test_a_command_elsewhere_is_waited_for(desk, settings, start, tmp_path):
     """That of a worker which was thought dead, on another machine: it holds its parts, and cannot be ended here."""
     import fcntl
-    import json
-
-    from tropalign import __version__
 
     id = desk.submit(family(6, 10))
     parts = desk.folder(id) / "files" / "proteins.tsv.parts"
@@ -376,10 +351,8 @@ def test_folders_of_jobs_that_are_over_are_swept(desk, settings, start):
     wait_until(lambda: not list((settings.folder / "work").iterdir()))
 
 
-def test_progress_of_a_job_that_goes_on_does_not_begin_at_nothing(desk, settings, start, held):
-    start(SUPERVISOR, settings, held.environment)
-    id = desk.submit(MEDIUM)
-    pid = half_way(desk, held, id)
+def test_progress_of_a_job_that_goes_on_does_not_begin_at_nothing(desk, settings, half_way):
+    _, id, pid = half_way(SUPERVISOR, settings)
     os.kill(pid, signal.SIGKILL)
     wait_until(lambda: desk.job(id).attempt == 2)
     first = wait_until(lambda: (job := desk.job(id)).attempt == 2 and job.progress)
@@ -390,8 +363,6 @@ def test_progress_of_a_job_that_goes_on_does_not_begin_at_nothing(desk, settings
 
 @pytest.mark.parametrize("how", ["kill", "cancel", "stop"])
 def test_a_job_on_a_cluster_leaves_no_process(desk, settings, start, tmp_path, how):
-    from dataclasses import replace
-
     from tropalign.serve.work.processes import Group
 
     pytest.importorskip("distributed", reason="--cluster needs Dask: pip install 'tropalign[cluster]'")

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import numpy as np
 
 from tropalign.formats.aligned import AlignedContext
-from tropalign.formats.newick import parse_newick
 from tropalign.formats.text import concatenated
 from tropalign.formats.writer import Format
 from tropalign.results.multiple import MultipleAlignment
+from tropalign.trees.newick import parse_newick
 
 #: What CLUSTALW has an underscore for, in sequences' names, too: all others stay, or it would not find the sequence.
 _NOT_IN_NAMES = re.compile(r"[\s:,;()]")
@@ -24,27 +23,24 @@ def encode(alignment: MultipleAlignment, context: AlignedContext) -> bytes:
 
 def dnd_text(newick: str) -> str:
     """A tree in Newick format with lengths of 32 bits, which CLUSTALW keeps."""
-    root = parse_newick(newick, "the tree")
+    nodes = parse_newick(newick, "the tree")
+    below = nodes.children()
     pieces: list[str] = []
-    stack: list[Any] = [root]
+    stack: list[int | str] = [0]
     while stack:
         at = stack.pop()
         if isinstance(at, str):
             pieces.append(at)
-        elif at.clades:
-            end = ";\n" if at is root else f"\n{_length(at)}"
-            stack.append(f"){end}")
-            for child in reversed(at.clades):
-                stack += [child, ",\n"]
-            stack[-1] = "(\n"
-        else:
-            end = ";\n" if at is root else _length(at)
-            pieces.append(_NOT_IN_NAMES.sub("_", at.name or "") + end)
+            continue
+        end = f":{np.float32(nodes.lengths[at] or 0.0)!s}" if at else ";\n"
+        if not below[at]:
+            pieces.append(_NOT_IN_NAMES.sub("_", nodes.names[at]) + end)
+            continue
+        stack.append(f"){end}" if not at else f")\n{end}")
+        for child in reversed(below[at]):
+            stack += [child, ",\n"]
+        stack[-1] = "(\n"
     return "".join(pieces)
-
-
-def _length(clade: Any) -> str:
-    return f":{np.float32(clade.branch_length or 0.0)!s}"
 
 
 FORMAT = Format((".dnd",), encode, concatenated())

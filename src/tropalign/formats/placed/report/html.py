@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tropalign.errors import InputError, ResourceError
 from tropalign.formats.header import Header
-from tropalign.formats.numbered_tree import NumberedTree, numbered_tree
+from tropalign.formats.numbered_tree import numbered_tree
 from tropalign.formats.part_arrays import DAMAGED_PART, part_arrays
 from tropalign.formats.placed import PlacedContext
 from tropalign.formats.placed_paths import packed_columns
@@ -135,7 +135,7 @@ KEPT = (*COLUMNS, "start", "end", "inserted", "unaligned", "count", "lengths", "
 def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: PlacedContext) -> None:
     """The page."""
     tree = numbered_tree(context.newick)
-    gathered = Gathered(int(tree.branch.max()) + 1)
+    gathered = Gathered(int(tree[1]["branch"].max()) + 1)
     try:
         for part in parts:
             gathered.add(_unpacked(part))
@@ -152,10 +152,11 @@ def report_bytes(n_reads: int, n_letters: int, n_reference: int) -> int:
     return of_reads + min(n_reference, MOST_REFERENCE) * REFERENCE_BYTES
 
 
-def report(gathered: Gathered, tree: NumberedTree, context: PlacedContext) -> Report:
-    """The report of these reads."""
+def report(gathered: Gathered, tree: tuple[list[str], dict[str, Any]], context: PlacedContext) -> Report:
+    """The report of these reads, and of the tree that `numbered_tree` read."""
+    nodes, columns = tree
     arrays = gathered.columns()
-    arrays |= {"node_parent": tree.parent, "node_length": tree.length, "node_branch": tree.branch}
+    arrays |= {f"node_{name}": values for name, values in columns.items()}
     sums = {"reads": gathered.reads, "counts": gathered.counts, "shared": gathered.shared}
     arrays |= {f"branch_{name}": values for name, values in sums.items()}
     letters = context.letters
@@ -168,7 +169,7 @@ def report(gathered: Gathered, tree: NumberedTree, context: PlacedContext) -> Re
     data = {
         "names": gathered.names,
         "taxa": taxa,
-        "nodes": tree.names,
+        "nodes": nodes,
         "rows": context.names,
         "n_columns": letters.shape[1],
         "has_reference": has_reference,

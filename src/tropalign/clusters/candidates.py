@@ -1,0 +1,136 @@
+"""Which pairs may be similar enough, found without an alignment: docs/cluster.md has the proofs."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign import _native
+from tropalign.clusters.comparison import Tally
+from tropalign.clusters.identity import covered_length
+from tropalign.clusters.options import ClusterOptions
+from tropalign.sequences import Alphabet, SequenceBatch
+
+Index = NDArray[np.int64]
+Reals = NDArray[np.float64]
+
+#: Letters of a word at most, of few letters and of many.
+MOST_WORD = {True: 8, False: 4}
+#: Each column that differs takes away some of the words that identical columns would share; words are so long that no
+#: more than half are lost in this way.
+LEAST_LEFT = 0.5
+#: More than any alphabet's letters.
+N_CODES = 32
+#: What roundings may come to.
+ROUNDING = 1e-6
+
+
+class Reach:
+    """What leaves pairs out.
+
+    Parameters
+    ----------
+    options
+        When a pair is similar enough.
+    alphabet
+        Of the sequences.
+    n_threads
+        1 or more.
+
+    Attributes
+    ----------
+    tally : Tally
+        The pairs that it was asked of so far.
+    """
+
+    def __init__(self, options: ClusterOptions, alphabet: Alphabet, n_threads: int) -> None:
+        self._options, self._n_threads, self.tally = options, n_threads, Tally()
+        share = options.min_identity
+        self._word = self._left = 0.0
+        self._has_bound = share > 0
+        if self._has_bound and options.identity != "shorter":
+            lost = 1 / share - 1  # columns that differ per identical column
+            most = MOST_WORD[bool(alphabet.complement)]
+            self._word = most if not lost else min(most, 1 + int((1 - LEAST_LEFT) / lost))
+            self._left = 1 - (self._word - 1) * lost
+        self._pays_ends = options.pairs.pays_ends
+
+    def within(self, queries: SequenceBatch, targets: SequenceBatch) -> NDArray[np.bool_]:
+        """Pairs that may be similar enough; bool, shape (len(queries), len(targets))."""
+        if not self._has_bound:
+            return np.ones((len(queries), len(targets)), bool)
+        begin, n_strands = time.perf_counter(), 2 if self._options.pairs.strand == "both" else 1
+        keep = self._on_strand(queries, targets)
+        if n_strands == 2:
+            keep |= self._on_strand(queries.reverse_complement(), targets)
+        self.tally.n_pairs += keep.size
+        self.tally.n_cells += n_strands * int(queries.lengths.sum()) * int(targets.lengths.sum())
+        self.tally.seconds += time.perf_counter() - begin
+        return keep
+
+    def _on_strand(self, queries: SequenceBatch, targets: SequenceBatch) -> NDArray[np.bool_]:
+        if not self._word:
+            shorter = np.minimum(queries.lengths[:, None], targets.lengths[None, :])
+            least = self._options.min_identity * shorter - ROUNDING
+            return np.asarray(self._common_letters(queries, targets) >= least, bool)
+        codes = (queries.codes, queries.offsets, targets.codes, targets.offsets)
+        shared = _native.shared_words(*codes, int(self._word), self._n_threads)
+        most = self._most_identical(shared, queries.lengths[:, None], targets.lengths[None, :])
+        keep = most >= self._least_identical(queries.lengths[:, None], targets.lengths[None, :]) - ROUNDING
+        if self._pays_ends:
+            query, target = (places.astype(np.int64) for places in np.nonzero(keep))
+            keep[query, target] = self._may_be_best(codes, query, target, most[query, target])
+        return keep
+
+    def _common_letters(self, queries: SequenceBatch, targets: SequenceBatch) -> NDArray[np.int32]:
+        """Letters of the longest common subsequences, shape (len(queries), len(targets))."""
+        n_queries, n = len(queries), len(queries) + len(targets)
+        codes = np.concatenate([queries.codes, targets.codes])
+        offsets = np.concatenate([queries.offsets, targets.offsets[1:] + queries.offsets[-1]])
+        rows, columns = np.arange(n_queries, dtype=np.int32), np.arange(n_queries, n, dtype=np.int32)
+        return _native.lcs_lengths(codes, offsets, N_CODES, rows, columns, self._n_threads)
+
+    def _least_identical(self, query: Index, target: Index) -> Reals:
+        """Identical columns that a similar pair has at the least."""
+        options, longer = self._options, np.maximum(query, target)
+        pairs = (options.min_coverage or 0.0) * covered_length(query, target, options.coverage_of)
+        if options.identity == "openings":
+            return np.maximum(0.0, pairs - (1 - options.min_identity) * longer)
+        if options.identity in ("columns", "blast") and self._pays_ends:
+            pairs = np.maximum(pairs, longer)
+        return np.asarray(options.min_identity * pairs, np.float64)
+
+    def _most_identical(self, shared: NDArray[np.int32], query: Index, target: Index) -> Reals:
+        """Identical columns that a similar pair with so many words in common has at the most."""
+        if self._options.identity == "openings":
+            different = (1 - self._options.min_identity) * np.maximum(query, target)
+            return np.asarray(shared + (1 + different) * (self._word - 1), np.float64)
+        return np.asarray((shared + (self._word - 1)) / self._left, np.float64)
+
+    def _may_be_best(
+        self,
+        codes: tuple[NDArray[np.uint8], Index, NDArray[np.uint8], Index],
+        query: Index,
+        target: Index,
+        identical: Reals,
+    ) -> NDArray[np.bool_]:
+        """Whether an alignment that is similar enough may score as much as another one that there is."""
+        pairs = self._options.pairs
+        m, n = np.diff(codes[1])[query], np.diff(codes[3])[target]
+        shorter = np.minimum(m, n)
+        if self._options.identity == "openings":
+            paired = identical + (1 - self._options.min_identity) * np.maximum(m, n)
+        else:
+            paired = identical / self._options.min_identity
+        paired = np.minimum(shorter, np.floor(paired + ROUNDING))
+        n_gaps = np.where(paired < shorter, 2, m != n)
+        whole = pairs.whole
+        costs = (whole.scores, *whole.end_gap[:2])  # the only gaps are at the ends, and cost no more than this
+        every = (*whole.gap, *whole.end_gap)
+        highest = max(int(whole.scores.max()), 0)
+        most = highest * paired - min(every[::2]) * n_gaps - min(every[1::2]) * (m + n - 2 * paired)
+        enough = most.astype(np.int32)
+        keep: NDArray[np.bool_] = _native.score_floors(*codes, query, target, enough, *costs, self._n_threads) <= most
+        return keep

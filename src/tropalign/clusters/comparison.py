@@ -1,0 +1,142 @@
+"""Pairs of a set aligned in the order in which sequences are looked at, and how similar they are."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.clusters.identity import coverages, identities
+from tropalign.clusters.options import ClusterOptions
+from tropalign.errors import InputError
+from tropalign.execution.scheduler import Scheduler
+from tropalign.execution.task import Device
+from tropalign.pairwise.task import PairsTask
+from tropalign.results.alignments import AlignmentTable
+from tropalign.sequences import SequenceBatch
+from tropalign.sequences.counts import counts_of, has_count
+
+
+def processing_order(batch: SequenceBatch, sizes: NDArray[np.int64], order: str) -> NDArray[np.int64]:
+    """Indices of the sequences in the order in which they are looked at; as in the input where equal.
+
+    Raises
+    ------
+    InputError
+        By abundance, and no name has one.
+    """
+    if order == "input":
+        return np.arange(len(batch))
+    if order == "abundance" and not any(map(has_count, batch.names)):
+        raise InputError("no name has an abundance like ;size=12: add them, or choose order length or input")
+    keys = sizes if order == "abundance" else batch.lengths
+    return np.argsort(-keys, kind="stable").astype(np.int64)
+
+
+Index = NDArray[np.int64]
+Reals = NDArray[np.float64]
+#: In place of an identity: less than any min-identity, 0 too.
+NOT_COVERED = -1.0
+#: What a sequence takes beside its letters, the share of the memory for sequences, and the least pairs of a job.
+SEQUENCE_BYTES, COPIED_SHARE, LEAST_PAIRS = 256, 0.3, 256
+
+
+@dataclass
+class Tally:
+    """What was compared, and how long that took."""
+
+    n_pairs: int = 0
+    n_cells: int = 0
+    seconds: float = 0.0
+
+
+class Comparison:
+    """Aligns pairs of a set, for the length of a run.
+
+    An alignment, and so its identity, may depend on which of the two sequences is the query, by a rule for ties or by a
+    matrix that is not symmetric. It is always the member.
+
+    Parameters
+    ----------
+    batch
+        The set.
+    options
+        How pairs are aligned, and what identity is.
+    devices
+        What computes.
+    memory_bytes
+        What aligning may take beside the set.
+
+    Attributes
+    ----------
+    sizes : int64, shape (n,)
+        How many reads each sequence stands for.
+    order, rank : int64, shape (n,)
+        The sequences as they are looked at, and the place of each among them.
+    tally : Tally
+        The alignments so far.
+
+    Raises
+    ------
+    InputError
+        An order that the sequences do not have.
+    """
+
+    def __init__(
+        self, batch: SequenceBatch, options: ClusterOptions, devices: Sequence[Device], memory_bytes: int
+    ) -> None:
+        self.batch, self.options, self.tally = batch, options, Tally()
+        self.sizes = counts_of(batch.names)
+        self.order = processing_order(batch, self.sizes, options.order)
+        self.rank = np.empty(len(batch), np.int64)
+        self.rank[self.order] = np.arange(len(batch))
+        self._scheduler, self._memory_bytes = Scheduler(devices), memory_bytes
+        # Of each pair two sequences may be copied, and their other strand.
+        copied = 3 * (float(batch.lengths.mean()) + SEQUENCE_BYTES)
+        self._most_pairs = max(LEAST_PAIRS, int(COPIED_SHARE * memory_bytes / copied))
+
+    def similarities(self, members: Index, representatives: Index) -> Reals:
+        """Identity of each pair, -1 where too little is covered; float64, shape (n,)."""
+        found = [self._similarity(table) for table in self._tables(members, representatives)]
+        return np.concatenate(found) if found else np.zeros(0)
+
+    def pair_similarities(self, first: Index, second: Index) -> Reals:
+        """The same of two sequences each: the one that is looked at later is the member, as where results show it."""
+        is_later = self.rank[first] > self.rank[second]
+        return self.similarities(np.where(is_later, first, second), np.where(is_later, second, first))
+
+    def alignments(self, members: Index, representatives: Index) -> Iterator[tuple[AlignmentTable, Reals]]:
+        """Alignments and identities of pairs, in their order, a part at a time; the members are the queries."""
+        for table in self._tables(members, representatives):
+            yield table, identities(table, self.options.identity)
+
+    def _tables(self, members: Index, representatives: Index) -> Iterator[AlignmentTable]:
+        for begin in range(0, len(members), self._most_pairs):
+            part = slice(begin, begin + self._most_pairs)
+            yield from self._tables_of(members[part], representatives[part])
+
+    def _tables_of(self, members: Index, representatives: Index) -> Iterator[AlignmentTable]:
+        begin, lengths = time.perf_counter(), self.batch.lengths
+        n_strands = 2 if self.options.pairs.strand == "both" else 1
+        self.tally.n_pairs += len(members)
+        self.tally.n_cells += n_strands * int(lengths[members] @ lengths[representatives])
+        queries, query = np.unique(members, return_inverse=True)
+        targets, target = np.unique(representatives, return_inverse=True)
+        pairs = np.stack([query, target], 1).astype(np.int64)
+        task = PairsTask(self.batch[queries], self.batch[targets], self.options.pairs, pairs, self._memory_bytes)
+        for result in self._scheduler.run([task]):
+            self.tally.seconds += time.perf_counter() - begin
+            yield result.value
+            begin = time.perf_counter()
+
+    def _similarity(self, table: AlignmentTable) -> Reals:
+        found = identities(table, self.options.identity)
+        least = self.options.min_coverage
+        return (
+            found
+            if least is None
+            else np.where(coverages(table, self.options.coverage_of) >= least, found, NOT_COVERED)
+        )

@@ -1,0 +1,272 @@
+"""Protein sequences as a search takes them: letters as codes in Easel's order, which HMMER's tables are in.
+
+The 20 amino acids in alphabetical order are 0 to 19; then come the gap (20), the ambiguous letters B J Z O U X (21 to
+26), ``*`` (27) and ``~`` (28).
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign import _native
+from tropalign.errors import InputError, TropalignWarning, shown
+from tropalign.properties import cached_property
+from tropalign.sequences import texts
+from tropalign.sequences.alphabet import NUCLEOTIDE, judge_alphabet
+from tropalign.sequences.blocks import SequenceBlock
+
+LETTERS: Final = "ACDEFGHIKLMNPQRSTVWY-BJZOUX*~"
+#: How many of the codes are amino acids.
+N_CANONICAL: Final = 20
+#: The code of a byte that is no letter of a protein.
+UNKNOWN: Final = 255
+
+
+def _codes() -> NDArray[np.uint8]:
+    codes = np.full(256, UNKNOWN, np.uint8)
+    for code, letter in enumerate(LETTERS):
+        codes[[ord(letter), ord(letter.lower())]] = code
+    codes[[ord(letter) for letter in "._"]] = LETTERS.index("-")
+    codes.flags.writeable = False
+    return codes
+
+
+#: The code of each byte.
+EASEL_CODES: Final = _codes()
+
+#: How often each amino acid stands in proteins: HMMER's background (of Swiss-Prot 50.8).
+BACKGROUND: Final = np.array(
+    [0.0787945, 0.0151600, 0.0535222, 0.0668298, 0.0397062, 0.0695071, 0.0229198, 0.0590092, 0.0594422, 0.0963728,
+     0.0237718, 0.0414386, 0.0482904, 0.0395639, 0.0540978, 0.0683364, 0.0540687, 0.0673417, 0.0114135, 0.0304133],
+    np.float32,
+)  # fmt: skip
+BACKGROUND.flags.writeable = False
+
+
+def encode(letters: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Codes of letters: lower case like upper case, ``.`` and ``_`` as gaps, 255 for what is no letter of a protein.
+
+    Parameters
+    ----------
+    letters : uint8
+        Bytes of text, in any shape.
+
+    Returns
+    -------
+    uint8, the same shape
+        Codes 0 to 28, or 255.
+
+    Examples
+    --------
+    >>> encode(np.frombuffer(b"ACy-X*1", np.uint8)).tolist()
+    [0, 1, 19, 20, 26, 27, 255]
+    """
+    return EASEL_CODES[letters]
+
+
+#: Longer sequences are refused, as HMMER refuses them.
+LONGEST = 100_000
+#: What stands for a letter that no protein has.
+WILDCARD = "X"
+#: What `-` becomes until it is refused: HMMER takes it in no sequence file, other signs for a gap it does.
+_GAP = UNKNOWN - 1
+#: The bits that codes of letters have.
+MOST_CODE_BITS = 31
+_CODES = EASEL_CODES.copy()
+_CODES[ord("-")] = _GAP
+#: How many letters say whether sequences are proteins, and how many do so at the least.
+JUDGED, LEAST_JUDGED = 1 << 16, 40
+#: Bytes that a sequence takes beside its letters: name and description, offsets, the length order.
+RECORD_BYTES = 200
+
+
+@dataclass(frozen=True, eq=False)
+class Proteins:
+    """Some neighbouring sequences.
+
+    Attributes
+    ----------
+    names, descriptions : sequence of str
+    codes : uint8
+        In Easel's order (`tropalign.profile.proteins`).
+    offsets : int64, shape (n + 1,)
+        Sequence k is ``codes[offsets[k]:offsets[k + 1]]``.
+    first
+        The number of the first one among all.
+    """
+
+    #: To workers elsewhere (`tropalign.execution.references`): every batch of models needs each block, and each pass
+    #: over sequences that are not kept makes it anew.
+    is_sent_once = is_made_anew = True
+
+    names: Sequence[str]
+    descriptions: Sequence[str]
+    codes: NDArray[np.uint8]
+    offsets: NDArray[np.int64]
+    first: int = 0
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Proteins, (self.names, self.descriptions, self.codes, self.offsets, self.first)
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """Residues of each."""
+        return np.diff(self.offsets)
+
+    @cached_property
+    def native(self) -> _native.TargetBlock:
+        """The block as native code takes it."""
+        return _native.TargetBlock(self.codes, self.offsets)
+
+    def held_bytes(self) -> int:
+        """What it takes in memory, about."""
+        return len(self.codes) + RECORD_BYTES * len(self)
+
+    def part(self, begin: int, end: int) -> Proteins:
+        """Sequences `begin` to `end` of it."""
+        if (begin, end) == (0, len(self)):
+            return self
+        at, to = int(self.offsets[begin]), int(self.offsets[end])
+        offsets = self.offsets[begin : end + 1] - at
+        names, descriptions = (texts.part(every, begin, end) for every in (self.names, self.descriptions))
+        return Proteins(names, descriptions, self.codes[at:to], offsets, self.first + begin)
+
+
+class Collected:
+    """Proteins that follow one another, collected into one block.
+
+    Memory that nothing was written to costs nothing: so there is room for many from the beginning.
+
+    Parameters
+    ----------
+    n_expected
+        Codes for which there is room.
+    """
+
+    def __init__(self, n_expected: int = 1 << 26) -> None:
+        self._codes = np.empty(n_expected, np.uint8)
+        self._n_codes = 0
+        self._pieces: list[Proteins] = []
+
+    def add(self, piece: Proteins) -> None:
+        """The next piece, of which nothing but names is held on to."""
+        end = self._n_codes + len(piece.codes)
+        if end > len(self._codes):
+            larger = np.empty(2 * end, np.uint8)
+            larger[: self._n_codes] = self._codes[: self._n_codes]
+            self._codes = larger
+        self._codes[self._n_codes : end] = piece.codes
+        self._n_codes = end
+        self._pieces.append(replace(piece, codes=piece.codes[:0]))
+
+    @property
+    def n_codes(self) -> int:
+        """Codes so far."""
+        return self._n_codes
+
+    @property
+    def n(self) -> int:
+        """Proteins so far."""
+        return sum(map(len, self._pieces))
+
+    def whole(self) -> Proteins:
+        """All of them."""
+        lengths = np.concatenate([np.zeros(1, np.int64), *(piece.lengths for piece in self._pieces)])
+        return Proteins(
+            names=texts.joined(piece.names for piece in self._pieces),
+            descriptions=texts.joined(piece.descriptions for piece in self._pieces),
+            codes=self._codes[: self._n_codes],
+            offsets=np.cumsum(lengths),
+            first=self._pieces[0].first if self._pieces else 0,
+        )
+
+
+class Encoder:
+    """Blocks of letters as Proteins, numbered one after another; tells once of letters that no protein has.
+
+    Parameters
+    ----------
+    are_proteins
+        Whether that was said, so that letters of nucleotides are nothing to tell of.
+
+    Raises
+    ------
+    InputError
+        From `encode`: a sequence with gaps, or a longer one than HMMER takes.
+
+    Warns
+    -----
+    TropalignWarning
+        The first letter that no protein has; sequences that look like nucleotides.
+    """
+
+    def __init__(self, are_proteins: bool = False) -> None:
+        self.n, self._are_proteins = 0, are_proteins
+        self._is_warned = False
+        self._codes = np.empty(0, np.uint8)
+
+    def encode(self, block: SequenceBlock) -> Proteins:
+        """The block's sequences. Their codes are overwritten by those of the next block."""
+        if len(self._codes) < len(block.letters):  # fresh memory costs more than the work
+            self._codes = np.empty(2 * len(block.letters), np.uint8)
+        codes = self._codes[: len(block.letters)]
+        bits = _native.recode(block.letters, _CODES, codes)
+        if not self.n and not self._are_proteins:
+            _tell_of_nucleotides(block)
+        lengths = np.diff(block.offsets)
+        if len(lengths) and int(lengths.max()) > LONGEST:
+            k = int(lengths.argmax())
+            raise InputError(
+                f"the sequence has {lengths[k]:,} residues, and a protein may have {LONGEST:,} at most (is it DNA?): "
+                "leave it out, or cut it",
+                file=block.file,
+                record=block.names[k],
+            )
+        if bits > MOST_CODE_BITS:
+            self._settle(block, codes)
+        found = Proteins(block.names, block.descriptions, codes, block.offsets, self.n)
+        self.n += len(block)
+        return found
+
+    def _settle(self, block: SequenceBlock, codes: NDArray[np.uint8]) -> None:
+        """Refuses gaps, and takes letters that no protein has for the wildcard."""
+        if (gaps := codes == _GAP).any():
+            raise InputError(
+                "the sequence holds gaps (-): give sequences that are not aligned",
+                file=block.file,
+                record=_holder(block, int(gaps.argmax())),
+            )
+        unknown = codes == UNKNOWN
+        codes[unknown] = LETTERS.index(WILDCARD)
+        if not self._is_warned:
+            self._is_warned = True
+            at = int(unknown.argmax())
+            where = f"{shown(block.file)}, record {shown(_holder(block, at))!r}"
+            what = f"{chr(block.letters[at])!r} is no letter of a protein; such letters are read as {WILDCARD}"
+            warnings.warn(f"{where}: {what}", TropalignWarning, stacklevel=2)
+
+
+def _tell_of_nucleotides(block: SequenceBlock) -> None:
+    """Warns where the letters of the first sequences are those of DNA or RNA."""
+    begin = block.letters[:JUDGED]
+    if len(begin) >= LEAST_JUDGED and judge_alphabet(begin) == NUCLEOTIDE:
+        warnings.warn(
+            f"{shown(block.file)}: the sequences look like nucleotides, and are read as proteins: translate them "
+            "before (from Python, tropalign.translate)",
+            TropalignWarning,
+            stacklevel=2,
+        )
+
+
+def _holder(block: SequenceBlock, position: int) -> str:
+    """The name of the sequence that holds this letter."""
+    return block.names[int(np.searchsorted(block.offsets, position, "right")) - 1]

@@ -1,0 +1,274 @@
+"""A sequence store: sequences in one file that is mapped into memory instead of read.
+
+    magic | letters | offsets | names | name offsets | descriptions | description offsets | by length | manifest | end
+
+Arrays begin at pages, so that they are mapped as they are: opening takes milliseconds whatever the size, and processes
+share the pages. What letters mean is not in the file: a store holds the letters as they were written, of any alphabet.
+Everything in the file is checked before it is used: a store that was cut short, or whose arrays do not fit one another,
+is an InputError. Whether a byte within an array has changed is told by `SequenceStore.verify`, which reads all of them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import mmap
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.errors import InputError, shown
+from tropalign.sequences.alphabet import Alphabet, byte_counts, judge_counts
+from tropalign.sequences.files import Source, is_stream
+from tropalign.sequences.record_text import STORE_MAGIC
+from tropalign.sequences.records import BLOCK_LETTERS, BLOCK_RECORDS, Records, in_utf8
+from tropalign.sequences.texts import Texts
+
+END = b"end of the store"
+#: Raised when an older tropalign cannot read what a newer one writes. Names and descriptions are UTF-8; the first
+#: layout is the same with ASCII alone, and is still written for these.
+LAYOUT = 2
+ASCII_LAYOUT = 1
+#: Of an array; of the places of others, such as indices.
+LETTER, PLACE = np.dtype(np.uint8), np.dtype("<i8")
+ARRAYS: dict[str, np.dtype[Any]] = {
+    "letters": LETTER,
+    "offsets": PLACE,
+    "names": LETTER,
+    "name_offsets": PLACE,
+    "descriptions": LETTER,
+    "description_offsets": PLACE,
+    "by_length": PLACE,
+}
+#: The end of a file: size and SHA-256 of the manifest before it, and END.
+SIZE_BYTES, DIGEST_BYTES = 8, 32
+END_BYTES = SIZE_BYTES + DIGEST_BYTES + len(END)
+MOST_MANIFEST_BYTES = 1 << 20
+#: Letters whose pages are let go together while blocks are taken.
+SPAN = 1 << 24
+REBUILD = "build it again with tropalign db build"
+
+
+@dataclass(frozen=True, eq=False)
+class MappedStore:
+    """A store that is there: what a `SequenceStore` is, whoever wrote it."""
+
+    path: str
+    letters: NDArray[np.uint8]
+    offsets: NDArray[np.int64]
+    names: Texts
+    descriptions: Texts
+    by_length: NDArray[np.int64]
+    alphabet: Alphabet
+    manifest: dict[str, Any]
+    mapped: mmap.mmap
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str]) -> Self:
+        """Maps a store.
+
+        Parameters
+        ----------
+        path
+            The file.
+
+        Returns
+        -------
+        SequenceStore
+
+        Raises
+        ------
+        InputError
+            A file that is not there, is no store, was cut short or damaged, or is of a newer version of tropalign.
+
+        Examples
+        --------
+        >>> import tempfile, os
+        >>> path = os.path.join(tempfile.mkdtemp(), "efp.tdb")
+        >>> store = tropalign.SequenceStore.build("examples/efp.fasta", path)
+        >>> tuple(tropalign.SequenceStore.open(path).names[:2])
+        ('sp|Q662F0|EFP_BORBP', 'sp|B7J1E4|EFP_BORBZ')
+        """
+        file = os.fsdecode(path)
+        try:
+            with open(file, "rb") as stream:
+                mapped = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
+        except FileNotFoundError:
+            raise InputError("there is no such file", file=file) from None
+        except OSError as error:
+            raise InputError(f"the file cannot be read ({error.strerror})", file=file) from None
+        except ValueError:  # of no byte
+            raise InputError("the file is empty", file=file) from None
+        manifest, alphabet = _manifest(mapped, file)
+        arrays = {name: _mapped_array(mapped, manifest, name, file) for name in ARRAYS}
+        n = len(arrays["offsets"]) - 1
+        for offsets, data in (
+            ("offsets", "letters"),
+            ("name_offsets", "names"),
+            ("description_offsets", "descriptions"),
+        ):
+            _check_offsets(arrays[offsets], n, len(arrays[data]), offsets, file)
+        order = arrays["by_length"]
+        if len(order) != n or (n and (order.min() < 0 or order.max() >= n)):
+            raise _damaged("the order by length names sequences that are not there", file)
+        return cls(
+            file,
+            arrays["letters"],
+            arrays["offsets"],
+            Texts(arrays["names"], arrays["name_offsets"]),
+            Texts(arrays["descriptions"], arrays["description_offsets"]),
+            order,
+            alphabet,
+            manifest,
+            mapped,
+        )
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {len(self)} {self.alphabet.name} sequences, {len(self.letters):,} residues>"
+
+    def verify(self) -> None:
+        """Compares every array with its checksum, which reads the whole file.
+
+        Raises
+        ------
+        InputError
+            A byte has changed since the store was built.
+
+        Examples
+        --------
+        >>> import tempfile, os
+        >>> path = os.path.join(tempfile.mkdtemp(), "efp.tdb")
+        >>> store = tropalign.SequenceStore.build("examples/efp.fasta", path)
+        >>> store.verify()
+        """
+        for name in ARRAYS:
+            entry = self.manifest["arrays"][name]
+            begin, end = entry["begin"], entry["begin"] + entry["bytes"]
+            digest = hashlib.sha256()
+            for at in range(begin, end, SPAN):
+                digest.update(self.mapped[at : min(end, at + SPAN)])
+            if digest.hexdigest() != entry["sha256"]:
+                raise _damaged(f"its {name.replace('_', ' ')} are not those that were written", self.path)
+
+    def spans(self, most_letters: int, most_sequences: int) -> Iterator[tuple[int, int]]:
+        """Runs of sequences, as (begin, end), of so many letters or sequences at the most; one sequence at the least.
+
+        Pages of letters that lie behind are let go, so that a pass takes little memory whatever the size.
+
+        Parameters
+        ----------
+        most_letters, most_sequences
+            What a run may hold.
+
+        Yields
+        ------
+        tuple of int
+            The first sequence, and the one after the last.
+
+        Examples
+        --------
+        >>> import tempfile, os
+        >>> path = os.path.join(tempfile.mkdtemp(), "efp.tdb")
+        >>> store = tropalign.SequenceStore.build("examples/efp.fasta", path)
+        >>> list(store.spans(3000, 20))
+        [(0, 15), (15, 30), (30, 37)]
+        """
+        n, begin, let_go = len(self), 0, 0
+        while begin < n:
+            last = int(np.searchsorted(self.offsets, self.offsets[begin] + most_letters, "right")) - 1
+            end = min(max(begin + 1, last), begin + most_sequences, n)
+            yield begin, end
+            begin = end
+            if int(self.offsets[begin]) - let_go >= SPAN:
+                let_go = self._let_go(let_go, int(self.offsets[begin]))
+
+    def _let_go(self, begin: int, end: int) -> int:
+        """Gives the pages of letters back, all of them that lie in whole pages; they are read again when needed."""
+        if hasattr(self.mapped, "madvise"):
+            at = self.manifest["arrays"]["letters"]["begin"]
+            first = (at + begin) // mmap.PAGESIZE * mmap.PAGESIZE
+            size = (at + end) // mmap.PAGESIZE * mmap.PAGESIZE - first
+            if size > 0:
+                self.mapped.madvise(mmap.MADV_DONTNEED, first, size)
+        return end
+
+
+def is_store(source: Source) -> bool:
+    """Whether this is the name of a file that begins as a store does."""
+    if is_stream(source) or os.fsdecode(source) == "-" or not os.path.isfile(source):  # type: ignore[arg-type]
+        return False
+    try:
+        with open(source, "rb") as stream:  # type: ignore[arg-type]
+            return bool(stream.read(len(STORE_MAGIC)) == STORE_MAGIC)
+    except OSError:
+        return False  # whoever reads it says why
+
+
+def records_of_store(source: Source, count: Callable[[int], None]) -> Iterator[Records]:
+    """The records of a store, some at a time, letters not copied; `count` receives how many letters were taken."""
+    store = MappedStore.open(source)  # type: ignore[arg-type]
+    return in_utf8(_store_records(store, count), store.path)
+
+
+def _store_records(store: MappedStore, count: Callable[[int], None]) -> Iterator[Records]:
+    for begin, end in store.spans(BLOCK_LETTERS, BLOCK_RECORDS):
+        first, last = int(store.offsets[begin]), int(store.offsets[end])
+        count(last - first)
+        names, descriptions = store.names.part(begin, end), store.descriptions.part(begin, end)
+        letters = store.letters[first:last]
+        yield Records(names, descriptions, letters, store.offsets[begin : end + 1] - first, byte_counts(letters))
+
+
+def _damaged(what: str, file: str) -> InputError:
+    return InputError(f"the store is damaged ({what}): {REBUILD}", file=file)
+
+
+def _manifest(mapped: mmap.mmap, file: str) -> tuple[dict[str, Any], Alphabet]:
+    """What the file says of itself, checked, and the alphabet of its letters."""
+    if mapped[: len(STORE_MAGIC)] != STORE_MAGIC:
+        raise InputError(f"this is no sequence store: {REBUILD.replace(' again', '')}", file=file)
+    size = len(mapped)
+    if size < len(STORE_MAGIC) + END_BYTES or mapped[-len(END) :] != END:
+        raise _damaged("its end is missing", file)
+    n_bytes = int.from_bytes(mapped[size - END_BYTES : size - END_BYTES + SIZE_BYTES], "little")
+    begin = size - END_BYTES - n_bytes
+    if n_bytes > MOST_MANIFEST_BYTES or begin < len(STORE_MAGIC):
+        raise _damaged("its manifest does not fit", file)
+    data = mapped[begin : begin + n_bytes]
+    if hashlib.sha256(data).digest() != mapped[size - END_BYTES + SIZE_BYTES : size - len(END)]:
+        raise _damaged("its manifest is not the one that was written", file)
+    try:
+        manifest = json.loads(data)
+        layout, made_by = int(manifest["layout"]), str(manifest["made_by"])
+        if layout in (ASCII_LAYOUT, LAYOUT):
+            for name in ARRAYS:
+                entry = manifest["arrays"][name]
+                manifest["arrays"][name] = {key: int(entry[key]) for key in ("begin", "bytes")} | {
+                    "sha256": str(entry["sha256"])
+                }
+            counts = np.array(manifest["letter_counts"], np.int64).reshape(256)
+            return manifest, judge_counts(counts)
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
+        raise _damaged("its manifest lacks what a store has", file) from None
+    raise InputError(f"{shown(made_by)} wrote this store in a newer form: use that version, or {REBUILD}", file=file)
+
+
+def _mapped_array(mapped: mmap.mmap, manifest: dict[str, Any], name: str, file: str) -> NDArray[Any]:
+    entry, dtype = manifest["arrays"][name], ARRAYS[name]
+    begin, n_bytes = entry["begin"], entry["bytes"]
+    if begin < 0 or n_bytes < 0 or begin % dtype.itemsize or n_bytes % dtype.itemsize or begin + n_bytes > len(mapped):
+        raise _damaged(f"its {name.replace('_', ' ')} reach beyond its end", file)
+    return np.frombuffer(mapped, dtype, n_bytes // dtype.itemsize, begin)
+
+
+def _check_offsets(offsets: NDArray[np.int64], n: int, size: int, name: str, file: str) -> None:
+    is_good = n >= 0 and len(offsets) == n + 1 and offsets[0] == 0 and offsets[-1] == size
+    if not is_good or (offsets[1:] < offsets[:-1]).any():
+        raise _damaged(f"its {name.replace('_', ' ')} do not ascend to the end of what they divide", file)
