@@ -49,10 +49,9 @@ ALLOWED = {
     "semirings": {"errors", "machine", "sequences", "results", "execution", "devices"},
     "hmm": {"errors", "properties", "machine", "sequences", "results", "execution", "devices", "formats"},
     "tropical": {"lazy", "semirings", "hmm"},
-    "reports": {"errors", "execution", "formats", "results"},
     "cli": {
         "errors", "machine", "sequences", "scoring", "execution", "devices", "formats", "pairwise", "clusters", "phylo",
-        "msa", "clustalw", "profile", "trees", "distance_trees", "semirings", "hmm", "reports",
+        "msa", "clustalw", "profile", "trees", "distance_trees", "semirings", "hmm",
     },
     "submissions": {"errors", "scoring", "formats", "hmm", "cli"},
     "client": {
@@ -83,7 +82,7 @@ NATIVE = {
 #: No folder: `tropalign.__version__`, and who may tell it.
 VERSION = "__version__"
 TELL_THE_VERSION = {
-    "cli", "client", "clusters", "execution", "msa", "pairwise", "profile", "reports", "sequences", "serve",
+    "cli", "client", "clusters", "execution", "msa", "pairwise", "profile", "sequences", "serve",
     "submissions",
 }  # fmt: skip
 
@@ -193,7 +192,6 @@ IMPORTS = {name: imports_of(path) for name, path in DOTTED.items()}
 #: Modules that import each other, and have until their part of the house is made anew.
 CIRCLES = {
     frozenset({"tropalign.cli.main", "tropalign.cli.manual"}),
-    frozenset({"tropalign.formats.registry", "tropalign.formats.writer"}),
     frozenset({"tropalign.client.calls", "tropalign.client.server"}),
 }
 

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from tropalign.pairwise import align_all as align_all
     from tropalign.pairwise import align_many as align_many
     from tropalign.pairwise.files import write_alignments as write_alignments
+    from tropalign.pairwise.reports import dot_plot as dot_plot
+    from tropalign.pairwise.reports import plot_matrix as plot_matrix
+    from tropalign.pairwise.reports import write_report as write_report
     from tropalign.pairwise.score_statistics import score_statistics as score_statistics
     from tropalign.phylo import PlacementScoring as PlacementScoring
     from tropalign.phylo import ReferencePackage as ReferencePackage
@@ -43,9 +46,6 @@ if TYPE_CHECKING:
     from tropalign.profile.options import SearchOptions as SearchOptions
     from tropalign.profile.outputs import write_hits as write_hits
     from tropalign.profile.queries import read_queries as read_queries
-    from tropalign.reports.pairs import dot_plot as dot_plot
-    from tropalign.reports.pairs import plot_matrix as plot_matrix
-    from tropalign.reports.pairs import write_report as write_report
     from tropalign.results.alignment import Alignment as Alignment
     from tropalign.results.alignments import AlignmentTable as AlignmentTable
     from tropalign.results.clusters import Clusters as Clusters

@@ -50,8 +50,8 @@ def options_of(**words):
 )
 def test_a_quarter_of_the_sequences_foretells_all_of_them(n, n_kinds, errors, words):
     batch, options = reads(n, n_kinds, errors), options_of(**words)
-    comparison, reach = compared_by(batch, options, 1, MEMORY, ["cpu"])
-    clustered(comparison, reach, MEMORY)
+    comparison, candidates = compared_by(batch, options, 1, MEMORY, ["cpu"])
+    clustered(comparison, candidates, MEMORY)
     n_pairs, n_cells, seconds = foretold(batch, options, [CpuDevice(1)], 1, MEMORY, n // 4)
     assert n_pairs == pytest.approx(comparison.tally.n_pairs, rel=0.3)
     assert n_cells == pytest.approx(comparison.tally.n_cells, rel=0.3)
@@ -60,8 +60,8 @@ def test_a_quarter_of_the_sequences_foretells_all_of_them(n, n_kinds, errors, wo
 
 def test_a_set_that_is_clustered_whole_is_foretold_exactly():
     batch, options = reads(40, 5, 0.01), options_of()
-    comparison, reach = compared_by(batch, options, 1, MEMORY, ["cpu"])
-    clustered(comparison, reach, MEMORY)
+    comparison, candidates = compared_by(batch, options, 1, MEMORY, ["cpu"])
+    clustered(comparison, candidates, MEMORY)
     assert foretold(batch, options, [CpuDevice(1)], 1, MEMORY)[:2] == (
         comparison.tally.n_pairs,
         comparison.tally.n_cells,

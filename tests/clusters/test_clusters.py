@@ -11,7 +11,7 @@ from oracles import clusters as oracle
 
 import tropalign as ta
 from tropalign.clusters import candidates, comparison, greedy
-from tropalign.clusters.candidates import Reach
+from tropalign.clusters.candidates import CandidateFilter
 from tropalign.clusters.identity import COVERAGES, DEFINITIONS, coverages, identities
 from tropalign.clusters.linkage import LINKAGES, check_memory
 from tropalign.clusters.options import METHODS, ClusterOptions
@@ -185,7 +185,7 @@ def test_bounds_leave_out_no_pair_that_is_similar(seed, is_dna, definition, leas
     is_similar = identities(table, definition) >= least
     if covered is not None:
         is_similar &= coverages(table, of) >= covered
-    keep = Reach(options, alphabet, 2).within(batch, batch)
+    keep = CandidateFilter(options, alphabet, 2).within(batch, batch)
     assert keep.ravel()[is_similar].all()
 
 
@@ -196,7 +196,7 @@ def test_bounds_leave_most_of_the_others_out():
         matrix, cost = ta.SubstitutionMatrix.default(alphabet), ta.Gap(*alphabet.gap_cost)
         for definition in ("shorter", "columns", "internal"):
             options = ClusterOptions(PairOptions(matrix, cost, "global"), 0.97, definition)
-            assert Reach(options, alphabet, 1).within(batch, batch).mean() < 0.05
+            assert CandidateFilter(options, alphabet, 1).within(batch, batch).mean() < 0.05
 
 
 @pytest.mark.parametrize("pair_bytes", [64, 1 << 20])
@@ -211,7 +211,7 @@ def test_blocks_bounds_and_threads_change_nothing(assign, pair_bytes, monkeypatc
     monkeypatch.setattr(greedy, "ROUND", 3)
     monkeypatch.setattr(comparison, "LEAST_PAIRS", 5)
     monkeypatch.setattr(comparison, "SEQUENCE_BYTES", 1 << 20)
-    monkeypatch.setattr(candidates.Reach, "within", lambda self, q, t: np.ones((len(q), len(t)), bool))
+    monkeypatch.setattr(candidates.CandidateFilter, "within", lambda self, q, t: np.ones((len(q), len(t)), bool))
     monkeypatch.setattr(greedy, "PAIR_BYTES", pair_bytes)  # of 1 MiB: a sequence at a time, and 50 representatives
     found = ta.cluster(batch, **asked, n_threads=3, memory_bytes=100 << 20)
     for name in ("labels", "representative_index", "identity", "strand", "score"):

@@ -15,10 +15,10 @@ from formats.test_pairs_html import HOSTILE, data_of
 from formats.test_placed import HEADER, context, placements, written
 from tropalign.errors import InputError
 from tropalign.formats.numbered_tree import numbered_tree
-from tropalign.formats.placed import PlacedContext
-from tropalign.formats.placed.report import html
-from tropalign.formats.placed_paths import packed_columns
-from tropalign.formats.registry import placed_writer
+from tropalign.formats.placed import report as html
+from tropalign.formats.placed.context import PlacedContext
+from tropalign.formats.placed.report import packed_columns
+from tropalign.formats.registry import make_writer
 from tropalign.phylo.tree import parse_tree
 from tropalign.results.placements import concatenate
 from tropalign.trees.newick import quoted
@@ -63,7 +63,7 @@ def placed():
 def page_of(package, table, cuts=()):
     tree = package.tree
     about = {"names": package.names, "letters": package.letters, "newick": tree.newick()}
-    writer, out = placed_writer("html", HEADER, PlacedContext(**about)), io.BytesIO()
+    writer, out = make_writer("placed", "html", HEADER, PlacedContext(**about)), io.BytesIO()
     bounds = [0, *cuts, len(table)]
     parts = [writer.encode(table.take(np.arange(a, b))) for a, b in itertools.pairwise(bounds)]
     writer.assemble(parts, out)
@@ -141,7 +141,7 @@ def test_a_page_has_its_limits(monkeypatch):
 
 
 def test_a_damaged_part_is_told():
-    writer = placed_writer("html", HEADER, context())
+    writer = make_writer("placed", "html", HEADER, context())
     for part in (b"", b"nothing", writer.encode(placements())[:-50]):
         with pytest.raises(InputError, match="damaged"):
             writer.assemble([part], io.BytesIO())

@@ -17,7 +17,7 @@ from tropalign.msa.family import unique_sequences, with_copies
 from tropalign.msa.groups import Item, Pool, representatives
 from tropalign.msa.guide_tree import GuideTree
 from tropalign.msa.large import Division, align_large
-from tropalign.msa.large_memory import LargeRoom
+from tropalign.msa.large_memory import LargeMemoryEstimate
 from tropalign.msa.options import options_of
 
 SMALL = Division(most_items=6, n_representatives=3)
@@ -131,7 +131,7 @@ def test_progress_may_end_it():
         aligned(family(30)[0], progress=stop)
 
 
-class Kept(dict):
+class Checkpoint(dict):
     """What earlier runs left, in memory; ends the run after so many parts."""
 
     def __init__(self, left):
@@ -155,7 +155,7 @@ class Stopped(Exception):
 
 def test_a_broken_run_goes_on_from_any_part(monkeypatch):
     batch, _ = family(60, seed=2)
-    all_parts = Kept(-1)
+    all_parts = Checkpoint(-1)
     whole = aligned(batch, kept=all_parts)
     n_groups = len(all_parts) - 1
     assert n_groups > 8 and sorted(all_parts) == [(0, 0), *((1, k) for k in range(n_groups))]
@@ -163,7 +163,7 @@ def test_a_broken_run_goes_on_from_any_part(monkeypatch):
     align = large.align_items
     monkeypatch.setattr(large, "align_items", lambda items, *more: made.append(len(items)) or align(items, *more))
     for n_parts in (1, 2, n_groups // 2, n_groups, n_groups + 1):
-        kept = Kept(n_parts)
+        kept = Checkpoint(n_parts)
         with pytest.raises(Stopped):
             aligned(batch, kept=kept)
         assert len(kept) == n_parts
@@ -200,7 +200,7 @@ def test_memory_that_does_not_suffice():
         ResourceError, match=r"^the alignment of 58 different sequences needs .* MiB of memory and 1.0 M"
     ):
         aligned(batch, memory_bytes=1 << 20)
-    room = LargeRoom(batch.lengths, 48, 1 << 30)
+    room = LargeMemoryEstimate(batch.lengths, 48, 1 << 30)
     lengths = np.full(48, 5000)
     assert room.groups_at_once([lengths[:4]] * 2, [1000, 2000], 3000) > 4
     with pytest.raises(

@@ -13,7 +13,7 @@ from tropalign.errors import InputError, ResourceError, UsageError
 from tropalign.msa import pipeline, task
 from tropalign.msa.checkpoint import N_SECTIONS
 from tropalign.msa.family import family_of
-from tropalign.msa.memory import Room, scratch_of
+from tropalign.msa.memory import MemoryEstimate, scratch_of
 from tropalign.msa.models import model_of
 from tropalign.msa.options import options_of
 from tropalign.msa.stage_costs import Meter
@@ -115,7 +115,7 @@ def test_what_progress_raises_ends_the_alignment():
 
 def test_two_long_sequences_take_memory_for_their_sweeps():
     lengths = np.array([20, 30_000, 29_000])
-    assert Room(lengths, False).needed(1.0) > _native.posterior_scratch_bytes(29_000, 30_000) > 500 << 20
+    assert MemoryEstimate(lengths, False).needed(1.0) > _native.posterior_scratch_bytes(29_000, 30_000) > 500 << 20
 
 
 def test_long_pairs_are_refused_and_take_fewer_threads(monkeypatch):

@@ -161,7 +161,7 @@ def _write_files(
     from tropalign.execution.files import write_to
     from tropalign.formats.distance_matrix import distance_format, write_distance_matrix
     from tropalign.formats.registry import format_for_path
-    from tropalign.formats.trees.dnd import dnd_text
+    from tropalign.formats.trees.text import dnd_text
 
     beside = place_of(options, "distances_out")
     if beside is not None:

@@ -19,7 +19,7 @@ from tropalign.execution.task import Device, Progress
 from tropalign.machine.memory import require
 from tropalign.sequences.batch import SequenceBatch
 
-#: Of nucleotides only A, C, G, T and U (as T) are in words; of proteins all letters.
+#: Letters of words: of nucleotides A, C, G, T and U (as T), of proteins all.
 WORD_CODES = np.full(len(LETTERS), 4, np.uint8)
 WORD_CODES[[LETTERS.index(letter) for letter in "ACGTU"]] = 0, 1, 2, 3, 3
 #: Letters in words, of proteins and of nucleotides.
@@ -108,7 +108,7 @@ def _share_of(progress: Callable[[float], object], n_items: int) -> Progress:
 
 
 def _share_of_rows(progress: Callable[[float], object], n: int) -> Progress:
-    """The same of rows of all pairs, which have one pair fewer each."""
+    """Tells the share of the work that rows of all pairs are, of which each has one pair fewer."""
 
     def told(n_begun: int) -> None:
         left = n - n_begun

@@ -60,7 +60,7 @@ def _rows(*entries: tuple[float, str, float]) -> tuple[SeriesEntry, ...]:
     return tuple(SeriesEntry(above, _ANY_LENGTH, name, scale) for above, name, scale in entries)
 
 
-#: Of proteins, by the name of the series.
+#: Matrices of proteins, by the name of the series.
 SERIES: dict[str, tuple[SeriesEntry, ...]] = {
     "gonnet": (
         SeriesEntry(35, _ANY_LENGTH, "GONNET80", 0.75 / 4),
@@ -80,7 +80,7 @@ SERIES: dict[str, tuple[SeriesEntry, ...]] = {
     "pam": _rows((80, "PAM20", 0.75), (60, "PAM60", 0.75), (40, "PAM120", 0.75), (_ANY, "PAM350", 0.75)),
     "id": _rows((_ANY, "IDENTITY", 0.75)),
 }
-#: Of nucleotides, by the name of the matrix.
+#: Matrices of nucleotides, by their names.
 NUCLEOTIDE_SERIES: dict[str, tuple[SeriesEntry, ...]] = {
     "iub": _rows((_ANY, "IUB", 1.0)),
     "clustalw": _rows((_ANY, "DNA_IDENTITY", 0.66)),

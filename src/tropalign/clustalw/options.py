@@ -8,7 +8,7 @@ from typing import Any
 
 from tropalign.errors import UsageError, named
 
-#: Of matrices, for proteins and for nucleotides.
+#: Names of matrices, for proteins and for nucleotides.
 PROTEIN_SERIES = ("gonnet", "blosum", "pam", "id")
 NUCLEOTIDE_MATRICES = ("iub", "clustalw")
 CLUSTERINGS = ("nj", "upgma")
@@ -21,8 +21,8 @@ DEFAULTS: dict[str, tuple[float, float]] = {
 }
 #: CLUSTALW's own limits.
 MOST: dict[str, float] = {"gap_open": 100.0, "gap_extend": 10.0, "pw_gap_open": 100.0, "pw_gap_extend": 10.0}
-#: Of quick distances where nothing is said, proteins and nucleotides; what word_gap is more than a word_length that was
-#: given; and the longest words.
+#: Options of quick distances by default, for proteins and nucleotides; what word_gap is more than a word_length that
+#: was given; and the longest words.
 WORDS: dict[str, tuple[int, int]] = {
     "word_length": (1, 2),
     "word_gap": (3, 5),

@@ -124,7 +124,7 @@ def sequence_weights(tree: GuideTree) -> NDArray[np.float64]:
 
 
 def compat_weights(tree: GuideTree) -> NDArray[np.int32]:
-    """The same as CLUSTALW 2.1 has them: whole numbers from 1, which add up to about 1000.
+    """Weights of sequences as CLUSTALW 2.1 has them: whole numbers from 1, which add up to about 1000.
 
     Returns
     -------
@@ -141,7 +141,7 @@ def compat_weights(tree: GuideTree) -> NDArray[np.int32]:
 
 
 def compat_upgma_weights(tree: GuideTree) -> NDArray[np.int32]:
-    """Those of CLUSTALW 2.1 with UPGMA, whose trees have half the distance of a join as the length of each branch.
+    """Weights of CLUSTALW 2.1 with UPGMA, whose trees have half the distance of a join as the length of each branch.
 
     A leaf's own branch does not count, and that above the root is as long as the two below it.
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.clusters.candidates import Reach
+from tropalign.clusters.candidates import CandidateFilter
 from tropalign.clusters.comparison import Comparison
 from tropalign.clusters.greedy import Greedy
 from tropalign.clusters.linkage import linkage_labels
@@ -116,30 +116,33 @@ def cluster_batch(
     devices: Iterable[str],
     progress: Callable[[int], object] | None = None,
 ) -> Clusters:
-    """The same with options that are checked."""
+    """Clusters of a batch, by options that are checked."""
     return clustered(*compared_by(batch, options, n_threads, memory_bytes, devices), memory_bytes, progress)
 
 
 def clustered(
-    comparison: Comparison, reach: Reach, memory_bytes: int, progress: Callable[[int], object] | None = None
+    comparison: Comparison,
+    candidates: CandidateFilter,
+    memory_bytes: int,
+    progress: Callable[[int], object] | None = None,
 ) -> Clusters:
     """Clusters of the set that is compared."""
     options = comparison.options
     if options.method == "greedy":
-        labels, representatives = Greedy(comparison, reach, comparison.order, memory_bytes, progress).run()
+        labels, representatives = Greedy(comparison, candidates, comparison.order, memory_bytes, progress).run()
         return _with_alignments(comparison, labels, representatives)
-    return linked(comparison, linkage_labels(comparison, reach, memory_bytes // 2, progress))
+    return linked(comparison, linkage_labels(comparison, candidates, memory_bytes // 2, progress))
 
 
 def compared_by(
     batch: SequenceBatch, options: ClusterOptions, n_threads: int, memory_bytes: int, devices: Iterable[str]
-) -> tuple[Comparison, Reach]:
+) -> tuple[Comparison, CandidateFilter]:
     """What aligns pairs of the set, and what leaves pairs out."""
     options.pairs.matrix.check(batch)
     options.pairs.check_range(int(batch.lengths.max()))
     opened = open_devices(list(devices), n_threads, int(batch.lengths.sum()) ** 2 // 8, memory_bytes)
-    reach = Reach(options, batch.alphabet, resolve_threads(n_threads))
-    return Comparison(batch, options, opened, memory_bytes // 2), reach
+    candidates = CandidateFilter(options, batch.alphabet, resolve_threads(n_threads))
+    return Comparison(batch, options, opened, memory_bytes // 2), candidates
 
 
 def linked(comparison: Comparison, labels: NDArray[np.int64]) -> Clusters:

@@ -27,8 +27,8 @@ N_CODES = 32
 ROUNDING = 1e-6
 
 
-class Reach:
-    """What leaves pairs out.
+class CandidateFilter:
+    """Leaves out pairs that cannot be similar enough.
 
     Parameters
     ----------

@@ -94,7 +94,7 @@ class Comparison:
         self.rank = np.empty(len(batch), np.int64)
         self.rank[self.order] = np.arange(len(batch))
         self._scheduler, self._memory_bytes = Scheduler(devices), memory_bytes
-        # Of each pair two sequences may be copied, and their other strand.
+        # Two sequences of each pair may be copied, and their other strand.
         copied = 3 * (float(batch.lengths.mean()) + SEQUENCE_BYTES)
         self._most_pairs = max(LEAST_PAIRS, int(COPIED_SHARE * memory_bytes / copied))
 
@@ -104,7 +104,7 @@ class Comparison:
         return np.concatenate(found) if found else np.zeros(0)
 
     def pair_similarities(self, first: Index, second: Index) -> Reals:
-        """The same of two sequences each: the one that is looked at later is the member, as where results show it."""
+        """Identity of pairs of sequences, of which the one that is looked at later is the member, as in results."""
         is_later = self.rank[first] > self.rank[second]
         return self.similarities(np.where(is_later, first, second), np.where(is_later, second, first))
 

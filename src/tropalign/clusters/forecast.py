@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tropalign.clusters.api import clustered
-from tropalign.clusters.candidates import Reach
+from tropalign.clusters.candidates import CandidateFilter
 from tropalign.clusters.comparison import Comparison, Tally, processing_order
 from tropalign.clusters.linkage import check_memory
 from tropalign.clusters.options import ClusterOptions
@@ -109,10 +109,10 @@ def _work(
     """Clusters a sample."""
     begin = time.perf_counter()
     comparison = Comparison(batch, options, devices[-1:], memory_bytes // 2)
-    reach = Reach(options, batch.alphabet, resolve_threads(n_threads))
-    clustered(comparison, reach, memory_bytes)
-    others = time.perf_counter() - begin - comparison.tally.seconds - reach.tally.seconds
-    return Work(len(batch), comparison.tally, reach.tally, others)
+    candidates = CandidateFilter(options, batch.alphabet, resolve_threads(n_threads))
+    clustered(comparison, candidates, memory_bytes)
+    others = time.perf_counter() - begin - comparison.tally.seconds - candidates.tally.seconds
+    return Work(len(batch), comparison.tally, candidates.tally, others)
 
 
 def _counts(samples: Sequence[Work]) -> tuple[list[int], list[int], list[int]]:

@@ -15,7 +15,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.clusters.candidates import Reach
+from tropalign.clusters.candidates import CandidateFilter
 from tropalign.clusters.comparison import Comparison
 from tropalign.errors import named
 from tropalign.machine.memory import require
@@ -37,7 +37,7 @@ class Greedy:
 
     Parameters
     ----------
-    comparison, reach
+    comparison, candidates
         What aligns pairs, and what spares alignments.
     order
         Indices of the sequences in the order in which they are looked at.
@@ -50,12 +50,12 @@ class Greedy:
     def __init__(
         self,
         comparison: Comparison,
-        reach: Reach,
+        candidates: CandidateFilter,
         order: Index,
         memory_bytes: int,
         progress: Callable[[int], object] | None = None,
     ) -> None:
-        self._comparison, self._reach, self._order, self._progress = comparison, reach, order, progress
+        self._comparison, self._candidates, self._order, self._progress = comparison, candidates, order, progress
         self._least = comparison.options.min_identity
         self._is_first = comparison.options.assign == "first"
         self._block_bytes = min(int(memory_bytes * BLOCK_SHARE), MOST_BLOCK_BYTES)
@@ -105,7 +105,7 @@ class Greedy:
         """Settles a few sequences among themselves."""
         similar = np.zeros((len(places), len(places)))
         batch = self._comparison.batch[self._order[places]]
-        later, earlier = np.nonzero(np.tril(self._reach.within(batch, batch), -1))
+        later, earlier = np.nonzero(np.tril(self._candidates.within(batch, batch), -1))
         similar[later, earlier] = self._comparison.similarities(
             self._order[places[later]], self._order[places[earlier]]
         )
@@ -138,7 +138,7 @@ class Greedy:
             return
         of = self._representatives[begin:end]
         batch = self._comparison.batch
-        may_join = self._reach.within(batch[self._order[places]], batch[of])
+        may_join = self._candidates.within(batch[self._order[places]], batch[of])
         row, number = np.nonzero(may_join & (places[:, None] > self._places[None, begin:end]))
         similar = self._comparison.similarities(self._order[places[row]], of[number])
         keep = similar >= self._least

@@ -24,7 +24,7 @@ DEFINITIONS: Mapping[str, str] = MappingProxyType(
         "blast": "as columns",
     }
 )
-#: Of which sequence coverage is a share.
+#: The sequence that coverage is a share of.
 COVERAGES = ("longer", "shorter", "member", "representative")
 
 Reals = NDArray[np.float64]

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import _native
-from tropalign.clusters.candidates import Reach
+from tropalign.clusters.candidates import CandidateFilter
 from tropalign.clusters.comparison import Comparison
 from tropalign.clusters.options import ClusterOptions
 from tropalign.errors import named
@@ -60,7 +60,9 @@ MOST_ROWS, MOST_PAIRS = 256, 1 << 20
 ROUNDING = 1e-12
 
 
-def linkage_labels(comparison: Comparison, reach: Reach, memory_bytes: int, progress: Progress | None = None) -> Index:
+def linkage_labels(
+    comparison: Comparison, candidates: CandidateFilter, memory_bytes: int, progress: Progress | None = None
+) -> Index:
     """The cluster of each sequence.
 
     Returns
@@ -74,7 +76,7 @@ def linkage_labels(comparison: Comparison, reach: Reach, memory_bytes: int, prog
     """
     n, options = len(comparison.batch), comparison.options
     check_memory(n, options.method, memory_bytes)
-    return labels_of(n, options, _compared(comparison, reach, progress))
+    return labels_of(n, options, _compared(comparison, candidates, progress))
 
 
 def labels_of(n: int, options: ClusterOptions, compared: Iterable[tuple[Index, Index, Reals]]) -> Index:
@@ -108,30 +110,32 @@ def check_memory(n: int, method: str, memory_bytes: int) -> None:
     require(2 * 8 * (n * (n - 1) // 2), memory_bytes, f"{method} linkage of {n} sequences", remedy)
 
 
-def _compared(comparison: Comparison, reach: Reach, progress: Progress | None) -> Iterator[tuple[Index, Index, Reals]]:
+def _compared(
+    comparison: Comparison, candidates: CandidateFilter, progress: Progress | None
+) -> Iterator[tuple[Index, Index, Reals]]:
     """Pairs i < j and their similarity, without those that cannot count."""
     n = len(comparison.batch)
     if n == 1:
         return
-    for end, first, second, similarity in compared_rows(comparison, reach, 0, n):
+    for end, first, second, similarity in compared_rows(comparison, candidates, 0, n):
         yield first, second, similarity
         if progress is not None:
             progress(end)
 
 
 def compared_rows(
-    comparison: Comparison, reach: Reach, begin: int, last: int
+    comparison: Comparison, candidates: CandidateFilter, begin: int, last: int
 ) -> Iterator[tuple[int, Index, Index, Reals]]:
     """Pairs i < j with i from `begin` up to `last` and their similarity, some rows at a time, and where these end.
 
-    Pairs that `reach` leaves out are not among them, where the method needs no distance of these.
+    Pairs that `candidates` leaves out are not among them, where the method needs no distance of these.
     """
     batch, leaves_out = comparison.batch, not LINKAGES[comparison.options.method].counts_every_pair
     n = len(batch)
     while begin < last:
         end = min(last, begin + max(1, min(MOST_ROWS, MOST_PAIRS // (n - begin))))
         rows, columns = end - begin, n - begin
-        keep = reach.within(batch[begin:end], batch[begin:]) if leaves_out else np.ones((rows, columns), bool)
+        keep = candidates.within(batch[begin:end], batch[begin:]) if leaves_out else np.ones((rows, columns), bool)
         first, second = (places.astype(np.int64) + begin for places in np.nonzero(np.triu(keep, 1)))
         yield end, first, second, comparison.pair_similarities(first, second)
         begin = end
@@ -183,14 +187,14 @@ class LinkageTask:
     ----------
     comparison
         Aligns.
-    reach
+    candidates
         Leaves pairs out.
     shard
         (i, n): the i-th of n shares of the rows, counted from 1.
     """
 
-    def __init__(self, comparison: Comparison, reach: Reach, shard: Shard) -> None:
-        self._comparison, self._reach = comparison, reach
+    def __init__(self, comparison: Comparison, candidates: CandidateFilter, shard: Shard) -> None:
+        self._comparison, self._candidates = comparison, candidates
         lengths = comparison.batch.lengths.astype(np.float64)
         after = lengths.sum() - np.cumsum(lengths)
         rows = CostList(lengths * after + 1)
@@ -209,7 +213,7 @@ class LinkageTask:
         least = self._comparison.options.min_identity if counts_only_similar(self._comparison.options) else -np.inf
         begin, last = tile.payload
         found = [Compared(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))]
-        for end, first, second, similarity in compared_rows(self._comparison, self._reach, begin, last):
+        for end, first, second, similarity in compared_rows(self._comparison, self._candidates, begin, last):
             keep = similarity >= least
             found.append(Compared(first[keep], second[keep], similarity[keep]))
             if progress is not None:

@@ -137,7 +137,7 @@ class Context:
         return checked(answer, f"{self.name}: {function}")
 
     def drop(self, function: str, *arguments: Any) -> None:
-        """The same for what frees something, in a finalizer, where nobody hears of an error."""
+        """Calls a function that frees something, in a finalizer, where nobody hears of an error."""
         with suppress(Exception):
             self.call(function, *arguments)
 

@@ -1,4 +1,4 @@
-"""How devices are called, their kinds (each a module of this folder: docs/gpu.md)."""
+"""How devices are called, and their kinds: each is a module of this folder (docs/gpu.md, "Adding a device")."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tropalign.errors import UsageError
-from tropalign.execution.dask_cluster import is_cluster
+from tropalign.execution.cluster_address import is_cluster
 
 if TYPE_CHECKING:
     from distributed import Client

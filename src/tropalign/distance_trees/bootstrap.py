@@ -16,7 +16,7 @@ from tropalign.devices.registry import open_devices
 from tropalign.distance_trees.distances import SATURATED, alignment_of, checked_model, compared_codes
 from tropalign.distance_trees.matrix import require_memory
 from tropalign.errors import InputError, UsageError
-from tropalign.execution.dask_cluster import is_cluster
+from tropalign.execution.cluster_address import is_cluster
 from tropalign.execution.manifest import Shard
 from tropalign.execution.partition import CostList, cuts, share
 from tropalign.execution.scheduler import Scheduler

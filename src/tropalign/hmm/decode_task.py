@@ -17,7 +17,7 @@ from tropalign.errors import InputError, TropalignWarning
 from tropalign.execution.manifest import Shard
 from tropalign.execution.partition import CostList, cuts, share
 from tropalign.execution.task import Progress, Tile
-from tropalign.formats.track_picture import Track, bounds_of
+from tropalign.formats.segments.tracks import Track, bounds_of
 from tropalign.hmm.decoding import POSITION_BYTES, Decoder
 from tropalign.hmm.model import HMM
 from tropalign.hmm.pieces import LEAST_RUN
@@ -98,7 +98,7 @@ class Unlabelled:
     n_letters: int = 0
 
     def watched(self, blocks: Iterable[SequenceBlock]) -> Iterator[SequenceBlock]:
-        """The same blocks."""
+        """Passes blocks on, and counts what gets no label."""
         for block in blocks:
             self.n += int(np.diff(self.decoder.long_runs(block.letters, block.offsets)).sum())
             self.n_letters += len(block.letters)
@@ -184,7 +184,7 @@ class _Records:
         self._block: SequenceBlock | None = None
 
     def take(self, begin: int, end: int) -> SequenceBlock:
-        """Those from `begin` up to `end`, of one file; none of them, nor one before, has been taken."""
+        """Records from `begin` up to `end`, of one file; none of them, nor one before, has been taken."""
         pieces = list[SequenceBlock]()
         while begin < end:
             while self._block is None or begin >= self._before + len(self._block):

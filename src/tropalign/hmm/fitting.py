@@ -18,7 +18,7 @@ PARTS = ("start", "transition", "emission")
 Counts = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
 
 
-#: Of tolerances and counts: sums of a row's are numbers, too.
+#: Tolerances and counts at most: sums of a row's are numbers, too.
 _MOST_OPTION = 1e300
 
 
@@ -42,7 +42,7 @@ class ImpossibleSequenceError(InputError):
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """As pickles need it, which would give it the whole sentence as number."""
+        """Makes a pickle of the number; by default it would hold the whole sentence in its place."""
         return partial(type(self), self.number, file=self.file, record=self.record), ()
 
 

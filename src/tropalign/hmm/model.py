@@ -341,7 +341,7 @@ class HMM:
         return self._with(parts, history)
 
     def _with(self, parts: dict[str, NDArray[np.float64]], history: tuple[float, ...]) -> HMM:
-        """The same model with other numbers."""
+        """A copy of the model with other numbers."""
         words: dict[str, Any] = {
             name: getattr(self, name) for name in ("symbols", "missing", "state_names", "labels", *TEXTS)
         }

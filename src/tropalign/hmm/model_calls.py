@@ -112,7 +112,7 @@ class ModelCalls:
         return sums_on(devices, seen, (self._start, self._transition, emission), on_cpu)
 
     def posteriors(self, seen: Observations, n_threads: int) -> NDArray[np.float64]:
-        """Those of all positions of all sequences, a row each (`HMM.posterior`)."""
+        """Posteriors of all positions of all sequences, a row each (`HMM.posterior`)."""
         rows: NDArray[np.float64] = self._native("hmm_posteriors", seen, n_threads)[0]
         return rows
 

@@ -30,7 +30,7 @@ def _tuple_of(name: str, given: Any) -> tuple[Any, ...]:
 
 
 def checked_report(given: str | Sequence[str], labels: tuple[str, ...]) -> tuple[str, ...]:
-    """Those labels that are named, or all. Raises InputError on a name that is no label."""
+    """Labels that are named, or all. Raises InputError on a name that is no label."""
     report = _tuple_of("report", [given] if isinstance(given, str) else given)
     for label in report:
         if label not in labels:

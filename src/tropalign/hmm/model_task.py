@@ -63,7 +63,7 @@ class ModelTask:
         return self._on_cpu(_part(self._seen, *tile.payload), n_threads)
 
     def on_gpu(self, tile: Tile, device: Gpu, progress: Progress | None = None) -> Any:
-        """The same on a GPU."""
+        """What the tile's sequences come to, on a GPU."""
         models: ModelsOnGpu = self._cache.get(device, "models", partial(ModelsOnGpu, device))
         return self._on_gpu(models, _part(self._seen, *tile.payload), progress and partial(progress, 0))
 

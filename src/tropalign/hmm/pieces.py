@@ -121,7 +121,7 @@ def long_runs(
 
 
 def _long_runs(values: NDArray[np.uint8], is_missing: NDArray[np.bool_]) -> Iterator[NDArray[np.int64]]:
-    """The same of all values as one sequence, some at a time: a mask of a chromosome would take as much as itself."""
+    """Long runs in all values as one sequence, a chunk at a time: a chromosome's mask would be as large as itself."""
     begun: int | None = None  # where a run began that has not ended yet
     for first in range(0, len(values), CHUNK):
         mask = is_missing[values[first : first + CHUNK]]

@@ -199,7 +199,7 @@ def add_sequences(
     check_strand(strand)
     old = _alignment(alignment)
     new = family_of(sequences, old.sequences.alphabet, is_judged=True)
-    options, devices, threads = _means(rules, cutoff, n_threads, device, old.sequences, new)
+    options, devices, threads = _options_and_devices(rules, cutoff, n_threads, device, old.sequences, new)
     new = on_one_strand(new, strand, threads, fixed=old.sequences)
     memory = budget_of(memory_bytes)
     return add.add_sequences(
@@ -252,7 +252,7 @@ def merge_alignments(
 
     one = _alignment(first)
     other = _alignment(second, one.sequences.alphabet)
-    options, devices, threads = _means(rules, cutoff, n_threads, device, one.sequences, other.sequences)
+    options, devices, threads = _options_and_devices(rules, cutoff, n_threads, device, one.sequences, other.sequences)
     memory = budget_of(memory_bytes)
     warn_of_turned_rows(one, other, threads)
     return add.merge_alignments(one, other, options, devices, threads, checked_progress(progress), memory_bytes=memory)
@@ -270,10 +270,10 @@ def _alignment(given: Any, alphabet: Alphabet | None = None) -> MultipleAlignmen
     return given
 
 
-def _means(
+def _options_and_devices(
     rules: Any, cutoff: Any, n_threads: Any, device: Any, old: SequenceBatch, new: SequenceBatch
 ) -> tuple[MsaOptions, list[Device], int]:
-    """Options, devices and threads of what comes into an alignment."""
+    """Options, devices and threads for sequences that come into an alignment."""
     options = options_of("fast", rules=rules, cutoff=cutoff)
     threads = checked_threads(n_threads)
     cells = pipeline.SCORE_CELLS * int(old.lengths.mean() * new.offsets[-1])

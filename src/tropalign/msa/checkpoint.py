@@ -8,7 +8,7 @@ from typing import Protocol
 N_SECTIONS = 4
 
 
-class Kept(Protocol):
+class Checkpoint(Protocol):
     """What earlier runs left of stages, and where this one leaves its own. A stage's parts are counted from 0."""
 
     def get(self, stage: int, part: int) -> list[bytes] | None:
@@ -23,11 +23,11 @@ class Kept(Protocol):
     def forget(self, stage: int) -> None:
         """Lets go of the parts of a stage that no later one needs."""
 
-    def of_model(self, number: int) -> Kept:
+    def of_model(self, number: int) -> Checkpoint:
         """What is kept of the same family by another model of pairs, counted from 1."""
 
 
-class NothingKept:
+class NoCheckpoint:
     """For runs that cannot be taken up again, or are done in a moment."""
 
     def get(self, stage: int, part: int) -> list[bytes] | None:
@@ -44,6 +44,6 @@ class NothingKept:
     def forget(self, stage: int) -> None:
         """Nothing."""
 
-    def of_model(self, number: int) -> Kept:
+    def of_model(self, number: int) -> Checkpoint:
         """Nothing."""
-        return NothingKept()
+        return NoCheckpoint()

@@ -77,7 +77,7 @@ class Confidence:
         self._sums += np.bincount(self._columns[first], posteriors * of_first * of_second, len(self._sums))
 
     def means(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Of each residue the mean over the others in its column, weighted by theirs; of each column over its pairs.
+        """Means of each residue over the others in its column, weighted by theirs, and of each column over its pairs.
 
         Returns
         -------

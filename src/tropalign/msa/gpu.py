@@ -62,7 +62,7 @@ class ModelNumber(IntEnum):
     PART = 10
     #: The least posterior that is kept.
     LEAST = 11
-    #: Of an overhang.
+    #: Probability of an overhang.
     END_FREE = 12
 
 

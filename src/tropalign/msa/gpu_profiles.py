@@ -25,7 +25,7 @@ Merged = tuple[Ints, Ints, int]
 LANES = 64
 #: Cells that a device is given at once before its rate is known.
 FIRST_CELLS = 2_000_000_000
-#: As native/msa/profile_pairs.cpp has them: bits of sums, and of fractions at most.
+#: Bits of sums, and of fractions at most, as native/msa/profile_pairs.cpp has them.
 SUM_BITS, MOST_FRACTION_BITS = 30, 24
 
 

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign import _native
 from tropalign.execution.scheduler import Scheduler
 from tropalign.execution.task import Device, Progress
 from tropalign.msa.consistency import CONSISTENCY_RULES, SPLITS, relax
@@ -165,9 +166,7 @@ class Pool:
         yield wanted[begin:]
 
     def _pooled(self, wanted: Sequence[ItemPair], progress: Progress) -> Pooled:
-        """Those of one portion."""
-        from tropalign import _native
-
+        """Posteriors of a portion's pairs of items, each added up from its pairs of sequences."""
         members = [pair.pairs() for pair in wanted]
         begins = np.concatenate([[0], np.cumsum([len(pairs) for pairs in members])]).astype(np.int64)
         chosen = np.array([pair for pairs in members for pair in pairs], np.int32).reshape(-1, 2)
@@ -195,7 +194,7 @@ class Pool:
         return _with_begins(means.astype(np.float32), row_sizes, columns, values, rows)
 
     def _of_sequences(self, pairs: NDArray[np.int32], progress: Progress) -> Posteriors:
-        """Those of pairs of sequences, in their order."""
+        """Posteriors of pairs of sequences, in their order."""
         task = PosteriorTask(self.batch, self.model, self.cutoff, pairs=pairs)
         found = [result.value for result in Scheduler(self.devices, progress).run([task])]
         names = ("distance", "row_sizes", "columns", "values")
@@ -250,7 +249,7 @@ class GroupAlignment(NamedTuple):
     distance: NDArray[np.float32]
 
     def sections(self) -> list[bytes]:
-        """As bytes for the disk; `of_sections` makes the alignment of them again."""
+        """The alignment as bytes for the disk, from which `of_sections` makes it again."""
         return [self.columns.tobytes(), self.tree.to_bytes(), self.confidence.tobytes(), self.distance.tobytes()]
 
     @classmethod
@@ -278,8 +277,6 @@ def align_items(
     progress
         Called now and then; what it raises ends the work.
     """
-    from tropalign import _native
-
     lengths = np.array([item.n_columns for item in items], np.int32)
     store, as_found = _native.PosteriorStore(lengths), _native.PosteriorStore(lengths)
     for one in (store, as_found):

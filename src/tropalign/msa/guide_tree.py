@@ -14,7 +14,7 @@ from tropalign.errors import InputError
 from tropalign.sequences.files import file_name, read_text
 from tropalign.trees.newick import MOST_BYTES, Nodes, newick_text, parse_newick, quoted
 
-#: Of a branch in a file; sums of as many as a file holds are far from the end of what numbers express.
+#: Length of a branch in a file at most; sums of as many as a file holds are far from the end of what numbers express.
 MOST_LENGTH = 1e30
 
 
@@ -100,7 +100,7 @@ def read_guide_tree(path: str | os.PathLike[str], names: Sequence[str]) -> Guide
 
 
 def parse_guide_tree(text: str, names: Sequence[str], file: str = "the tree") -> GuideTree:
-    """A guide tree from text in Newick format, otherwise as `read_guide_tree`.
+    """A guide tree from Newick text.
 
     Examples
     --------

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from tropalign.errors import ResourceError
 from tropalign.execution.progress import StageProgress
 from tropalign.execution.task import Device, Progress
-from tropalign.msa.checkpoint import N_SECTIONS, Kept, NothingKept
+from tropalign.msa.checkpoint import N_SECTIONS, Checkpoint, NoCheckpoint
 from tropalign.msa.family import MOST_RESIDUES, copied, unique_sequences, with_copies
 from tropalign.msa.groups import (
     GroupAlignment,
@@ -37,7 +37,7 @@ from tropalign.msa.groups import (
     starting_columns,
 )
 from tropalign.msa.guide_tree import GuideTree
-from tropalign.msa.large_memory import LargeRoom
+from tropalign.msa.large_memory import LargeMemoryEstimate
 from tropalign.msa.large_tree import Group, divide, family_tree
 from tropalign.msa.models import model_of
 from tropalign.msa.options import MsaOptions
@@ -96,7 +96,7 @@ def align_large(
     devices: Sequence[Device],
     n_threads: int,
     memory_bytes: int,
-    kept: Kept | None = None,
+    kept: Checkpoint | None = None,
     progress: StageProgress | None = None,
     division: Division | None = None,
 ) -> LargeAlignment:
@@ -126,15 +126,15 @@ def align_large(
     first, copy_of = unique_sequences(batch)
     unique = batch[first] if len(first) < len(batch) else batch
     model = model_of(unique.alphabet, options.rules)
-    room = LargeRoom(
+    room = LargeMemoryEstimate(
         unique.lengths,
         division.most_items,
         memory_bytes,
         lambda: sampled_row_elements(unique, model, options.cutoff, 0.0, memory_bytes, n_threads),
     )
-    parts = NothingKept() if kept is None else kept
-    means = (devices, n_threads, room, parts, progress, division)
-    columns, tree, residues = _Family(unique, options, *means).align()
+    parts = NoCheckpoint() if kept is None else kept
+    resources = (devices, n_threads, room, parts, progress, division)
+    columns, tree, residues = _Family(unique, options, *resources).align()
     if unique is not batch:
         columns, residues = (copied(values, unique, copy_of) for values in (columns, residues))
         tree = with_copies(tree, first, copy_of)
@@ -170,8 +170,8 @@ class _Family:
         options: MsaOptions,
         devices: Sequence[Device],
         n_threads: int,
-        room: LargeRoom,
-        kept: Kept,
+        room: LargeMemoryEstimate,
+        kept: Checkpoint,
         progress: StageProgress | None,
         division: Division,
     ) -> None:

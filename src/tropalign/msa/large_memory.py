@@ -19,7 +19,7 @@ from tropalign.errors import ResourceError, named
 from tropalign.machine.memory import human
 from tropalign.msa.groups import MOST_ROWS
 from tropalign.msa.large_tree import AT_ONCE, MOST_ALL_PAIRS, SEEDS
-from tropalign.msa.memory import FOUND_MARGIN, LEAST_ROW_ELEMENTS, SAMPLE_MARGIN, Room
+from tropalign.msa.memory import FOUND_MARGIN, LEAST_ROW_ELEMENTS, SAMPLE_MARGIN, MemoryEstimate
 
 #: Bytes of a distance, which stands in two triangles; of a sequence and a seed, whose kinship is judged.
 DISTANCE_BYTES, KINSHIP_BYTES = 8, 64
@@ -36,7 +36,7 @@ LEAST_ROWS = 100_000
 STORES = 2
 
 
-class LargeRoom:
+class LargeMemoryEstimate:
     """Estimates for a large family, and what fits the memory.
 
     Parameters
@@ -76,7 +76,7 @@ class LargeRoom:
         def needed(group_bytes: int) -> int:
             return self._held + max(tree, ROW_BYTES * LEAST_ROWS + group_bytes)
 
-        of_pair = Room(longest, False).of_pair()
+        of_pair = MemoryEstimate(longest, False).of_pair()
         group = int(max(_group_bytes(longest, LEAST_ROW_ELEMENTS), of_pair))
         if needed(group) > memory_bytes:
             found = max(LEAST_ROW_ELEMENTS, SAMPLE_MARGIN * sampled_elements())
@@ -123,7 +123,7 @@ class LargeRoom:
 
 def _group_bytes(lengths: NDArray[np.int64], row_elements: float) -> float:
     """What the alignment of a group takes, from the columns of its items: its stores, and a pass."""
-    room = Room(lengths, False)
+    room = MemoryEstimate(lengths, False)
     return STORES * room.held(row_elements) + room.of_pass(row_elements)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign import _native
+
 #: Bytes of the store per pair, per residue of its two sequences, and per element (with the transpose, and the new
 #: value that a pass makes).
 PAIR_BYTES, RESIDUE_BYTES, STORED_BYTES = 64, 4, 10
@@ -26,7 +28,7 @@ FOUND_ROW_BYTES = 50
 FOUND_SHARE, SCRATCH_SHARE = 1 / 8, 1 / 4
 
 
-class Room:
+class MemoryEstimate:
     """Estimates for a family, from how many elements its posteriors keep per row; measured, and on the safe side.
 
     Parameters
@@ -68,8 +70,6 @@ class Room:
 
 def scratch_of(lengths: NDArray[np.int64]) -> int:
     """Bytes that a thread takes, beside what it finds, for the posteriors of sequences of these lengths."""
-    from tropalign import _native
-
     longest = np.sort(lengths)[-2:]
     return _native.posterior_scratch_bytes(int(longest[0]), int(longest[-1]))
 

@@ -189,9 +189,9 @@ _PROTEIN_TRANSITIONS = (
     *(0.0119511066, 0.008008334786),
     *(0.3965826333, 0.8988758326),
 )
-#: Of an overhang of the pair-HMM. QuickProbs and MSAProbs have none: a domain within long sequences then costs what its
-#: surroundings cost as insertions. On 85 families of BAliBASE and BAliFam TC gains 1.2, 1.4, 1.5 and 1.1 points with
-#: 0.001, 0.003, 0.01 and 0.1, SP 0.3, 0.3, 0.2 and 0.1.
+#: Probability of an overhang of the pair-HMM. QuickProbs and MSAProbs have none: a domain within long sequences then
+#: costs what its surroundings cost as insertions. On 85 families of BAliBASE and BAliFam TC gains 1.2, 1.4, 1.5 and
+#: 1.1 points with 0.001, 0.003, 0.01 and 0.1, SP 0.3, 0.3, 0.2 and 0.1.
 OVERHANG = 0.003
 _NUCLEOTIDE_TRANSITIONS = (
     *(0.9615409374, 4.538e-07, 0.0192291681),
@@ -220,7 +220,7 @@ PROTEIN_2 = _model(
     (-25.3549, -1.30113),
     5.6007,
 )
-#: The same, and overhangs; and with Gonnet 160.
+#: Models of proteins with overhangs; and with Gonnet 160.
 PROTEIN, PROTEIN_GONNET = (
     dataclasses.replace(model, name=name, transitions=_with_overhang(model.transitions, OVERHANG))
     for name, model in (("protein", PROTEIN_2), ("protein, Gonnet 160", PROTEIN_1))

@@ -24,7 +24,7 @@ STRANDS = ("plus", "adjust")
 #: A family of more sequences is aligned in mode "fast" where no mode is named: mode default would take more than some
 #: 20 seconds of a core and 2 GB for sequences of 250, and on families of known history does not find more columns.
 MOST_SEQUENCES = 500
-#: Of larger families; more passes and refinement cost time there, and column by column do more harm than good.
+#: Options of larger families; more passes and refinement cost time there, and column by column do more harm than good.
 MANY_SEQUENCES, MODES_OF_MANY = 50, {"consistency": 1, "refine": 0}
 #: Whole numbers at most; more change nothing.
 MOST = {"consistency": 20, "through": 1_000_000, "refine": 100_000, "seed": 2**63 - 1}

@@ -3,7 +3,7 @@
 family --I--> posteriors, distances --II--> guide tree, weights --III--> consistent posteriors --IV--> columns
               tiles, over devices           a moment                     a pass at a time             and confidence
 
-What a stage leaves behind may be kept (`Kept`), so that a killed run goes on; this file knows nothing of files.
+What a stage leaves behind may be kept (`Checkpoint`), so that a killed run goes on; this file knows nothing of files.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign import _native
 from tropalign.errors import ResourceError, UsageError, named
 from tropalign.execution.progress import StageProgress
 from tropalign.execution.scheduler import Scheduler
 from tropalign.execution.task import Device, Tile
 from tropalign.machine.memory import human
-from tropalign.msa.checkpoint import Kept, NothingKept
+from tropalign.msa.checkpoint import Checkpoint, NoCheckpoint
 from tropalign.msa.confidence import Confidence
 from tropalign.msa.consistency import CONSISTENCY_RULES, SPLITS, relax
 from tropalign.msa.ensemble import other_models, shares
@@ -33,7 +34,7 @@ from tropalign.msa.memory import (
     MOST_KEPT_BYTES,
     SAMPLE_MARGIN,
     SCRATCH_SHARE,
-    Room,
+    MemoryEstimate,
 )
 from tropalign.msa.models import PairModel, model_of
 from tropalign.msa.options import MsaOptions
@@ -82,7 +83,7 @@ def align(
     devices: Sequence[Device],
     n_threads: int,
     memory_bytes: int,
-    kept: Kept | None = None,
+    kept: Checkpoint | None = None,
     progress: StageProgress | None = None,
 ) -> MultipleAlignment:
     """Aligns a family.
@@ -111,7 +112,7 @@ def align(
         if job.tree is not None:
             raise UsageError("mode fast makes its own tree: choose mode default, or give none")
         return _fast(job, devices, n_threads, memory_bytes, kept, progress)
-    return _Stages(job, devices, n_threads, memory_bytes, kept or NothingKept(), progress).run()
+    return _Stages(job, devices, n_threads, memory_bytes, kept or NoCheckpoint(), progress).run()
 
 
 def pair_cells(job: Job) -> int:
@@ -157,7 +158,7 @@ def _fast(
     devices: Sequence[Device],
     n_threads: int,
     memory_bytes: int,
-    kept: Kept | None,
+    kept: Checkpoint | None,
     progress: StageProgress | None,
 ) -> MultipleAlignment:
     """Groups of the family, one by one, and then the groups."""
@@ -186,14 +187,14 @@ class _Stages:
         devices: Sequence[Device],
         n_threads: int,
         memory_bytes: int,
-        kept: Kept,
+        kept: Checkpoint,
         progress: StageProgress | None,
     ) -> None:
         self.job, self.devices, self.n_threads = job, devices, n_threads
         self.memory_bytes, self.kept = memory_bytes, kept
         self.task = _task(job, int(memory_bytes * SCRATCH_SHARE))
         self.n = len(job.batch)
-        self.room = Room(job.batch.lengths, job.wants_confidence)
+        self.room = MemoryEstimate(job.batch.lengths, job.wants_confidence)
         self.meter = Meter(stage_costs(job.batch.lengths, job.options), progress)
         self._found: list[Posteriors] | None = [] if job.wants_confidence else None  # of stage I, while they are few
         self.last = job.options.consistency + 1  # number of the stage that leaves the alignment
@@ -221,8 +222,6 @@ class _Stages:
 
     def _consistent(self) -> tuple[Any, GuideTree, NDArray[np.float64]]:
         """The store after the last pass of consistency, the tree, and the weights of the sequences."""
-        from tropalign import _native
-
         n_passes, tiles = self.job.options.consistency, self.task.tiles()
         done = next((k for k in range(n_passes, 0, -1) if self.kept.is_whole(k, len(tiles))), 0)
         store, distances = self._posteriors() if done == 0 else self._restored(done)
@@ -234,8 +233,6 @@ class _Stages:
         return store, tree, weights
 
     def _new_store(self) -> Any:
-        from tropalign import _native
-
         return _native.PosteriorStore(self.job.batch.lengths.astype(np.int32))
 
     def _posteriors(self) -> tuple[Any, NDArray[np.float32]]:
@@ -308,8 +305,6 @@ class _Stages:
 
     def _tree(self, distances: NDArray[np.float32]) -> GuideTree:
         """Stage II."""
-        from tropalign import _native
-
         return self.job.tree or GuideTree(*_native.guide_tree(distances, self.meter.stage("tree", 1)))
 
     def _relax(self, store: Any, tree: GuideTree, weights: NDArray[np.float64], is_last: bool) -> None:
@@ -329,14 +324,14 @@ class _Stages:
         )
 
     def _pass_threads(self, store: Any) -> int:
-        """As many threads as the memory allows for a pass."""
+        """Number of threads that the memory allows for a pass."""
         row_elements = store.n_elements / float(self.job.batch.lengths[self.task.pairs[:, 0]].sum())
         spare = self.memory_bytes - self.room.needed(row_elements)
         return max(1, min(self.n_threads, 1 + int(spare / self.room.of_pass(row_elements))))
 
     def _keep_pass(self, number: int, store: Any, distances: NDArray[np.float32]) -> None:
         """Keeps what a pass has left, cut into the tiles of stage I."""
-        if isinstance(self.kept, NothingKept):
+        if isinstance(self.kept, NoCheckpoint):
             return
         for tile in self.task.tiles():
             pairs = self.task.pairs_of(tile)
@@ -349,8 +344,6 @@ class _Stages:
     def _aligned(
         self, store: Any, tree: GuideTree, weights: NDArray[np.float64], is_told: bool = True
     ) -> NDArray[np.int32]:
-        from tropalign import _native
-
         options = self.job.options
         told = self.meter.stage("alignment", self.n - 1) if is_told else None
         columns = _native.progressive(store, tree.children, weights, self.n_threads, told)

@@ -26,7 +26,7 @@ from tropalign.execution.run import Output, write_outputs
 from tropalign.execution.task import Device
 from tropalign.machine.numbers import environment_number
 from tropalign.msa import pipeline
-from tropalign.msa.checkpoint import N_SECTIONS, Kept, NothingKept
+from tropalign.msa.checkpoint import N_SECTIONS, Checkpoint, NoCheckpoint
 from tropalign.msa.stage_costs import work_cells
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ class MsaRun:
         n_threads: int,
         memory_bytes: int,
         progress: StageProgress | None = None,
-        earlier: Kept | None = None,
+        earlier: Checkpoint | None = None,
     ) -> None:
         """Aligns and writes.
 
@@ -130,7 +130,7 @@ class MsaRun:
             return
         with Parts(parts_directory(path), self._manifest()) as parts:
             with _told_that_it_goes_on(parts):
-                kept = KeptParts(parts, self.job)
+                kept = PartsCheckpoint(parts, self.job)
                 self._write(pipeline.align(self.job, devices, n_threads, memory_bytes, kept, progress))
             parts.finish()
 
@@ -147,7 +147,7 @@ class MsaRun:
         return Manifest(self.fingerprint(), "", 1, self.parameters, self.memory_bytes)
 
 
-class KeptParts:
+class PartsCheckpoint:
     """Stages of an alignment in a directory of parts: stage s has the parts s * n up to (s + 1) * n."""
 
     def __init__(self, parts: Parts, job: pipeline.Job) -> None:
@@ -171,9 +171,9 @@ class KeptParts:
         self._parts.write(self._index(stage, part), sections)
         self._finished.add(self._index(stage, part))
 
-    def of_model(self, number: int) -> Kept:
+    def of_model(self, number: int) -> Checkpoint:
         """Nothing: other models begin anew."""
-        return NothingKept()
+        return NoCheckpoint()
 
     def is_whole(self, stage: int, n_parts: int) -> bool:
         """Whether all parts of a stage are there."""

@@ -20,7 +20,7 @@ LENGTHS = (30, 90, 150)
 #: How far posteriors and distances may be from the processor's.
 TOLERANCE = 1e-4
 CUTOFF = 0.01
-#: Of profiles, the blank included.
+#: Letters of profiles, the blank included.
 N_LETTERS = 25
 
 

@@ -15,7 +15,7 @@ from tropalign.errors import InputError
 from tropalign.execution.manifest import Shard
 from tropalign.execution.parts import packed, unpacked
 from tropalign.execution.task import Progress, Tile
-from tropalign.msa.checkpoint import N_SECTIONS, Kept, NothingKept
+from tropalign.msa.checkpoint import N_SECTIONS, Checkpoint, NoCheckpoint
 from tropalign.msa.models import model_of
 from tropalign.msa.pipeline import Job, voting_models
 from tropalign.msa.task import Posteriors, PosteriorTask, sections
@@ -57,7 +57,7 @@ class FamilyShare:
         return found
 
     def on_gpu(self, tile: Tile, device: Gpu, progress: Progress | None = None) -> Posteriors:
-        """The same on a GPU, within 1e-4."""
+        """The posteriors of a tile's pairs by a GPU, within 1e-4."""
         model, own = tile.payload
         found: Posteriors = self._tasks[model].on_gpu(own, device, progress)
         return found
@@ -75,7 +75,7 @@ def encoded(found: Posteriors) -> bytes:
     return packed(sections(found))
 
 
-class ShardsKept(NothingKept):
+class ShardsKept(NoCheckpoint):
     """Stage I as shards hold it; what later stages leave is not kept.
 
     Parameters
@@ -111,6 +111,6 @@ class ShardsKept(NothingKept):
         local = part - self._begins[shard] + self._model * self._own[shard]
         return unpacked(self._shards.section(shard + 1, local), N_SECTIONS)
 
-    def of_model(self, number: int) -> Kept:
-        """The same of another model."""
+    def of_model(self, number: int) -> Checkpoint:
+        """Stage I by another model, as the shards hold it."""
         return ShardsKept(self._shards, self._job, number)

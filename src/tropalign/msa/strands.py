@@ -230,7 +230,7 @@ class _WordTable:
 
 
 def _is_other_kin(batch: SequenceBatch, members: SequenceBatch, n_threads: int) -> NDArray[np.bool_]:
-    """Of which sequences the other strand is clearly more like a member than they are, and than its letters backwards.
+    """Sequences whose other strand is clearly more like a member than they are, and than its letters backwards.
 
     Backwards they tell what composition does by itself: A-rich kin are like the other strand of any T-rich sequence.
     """

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign import _native
 from tropalign.devices.launcher import DeviceCache
 from tropalign.execution.manifest import Shard
 from tropalign.execution.partition import CostList, cuts, share
@@ -58,7 +59,7 @@ class Posteriors:
     distance : float32, shape (n_pairs,)
         1 - the expected accuracy of the best alignment.
     row_sizes : uint16
-        Kept elements per residue of the pairs' first sequences, one pair after another.
+        Elements that are kept per residue of the pairs' first sequences, one pair after another.
     columns, values : uint16
         Of each kept element, row by row.
     """
@@ -146,8 +147,6 @@ class PosteriorTask:
 
     def on_cpu(self, tile: Tile, n_threads: int, progress: Progress | None = None) -> Posteriors:
         """The posteriors of a tile's pairs."""
-        from tropalign import _native
-
         pairs = self.pairs_of(tile)
         found = _native.pair_posteriors(
             self.batch.codes,
@@ -166,7 +165,7 @@ class PosteriorTask:
         return max(1, min(n_threads, (self._scratch_bytes or 0) // per_thread))
 
     def on_gpu(self, tile: Tile, device: Gpu, progress: Progress | None = None) -> Posteriors:
-        """The same on a GPU, within 1e-4."""
+        """The posteriors of a tile's pairs by a GPU, within 1e-4."""
         from tropalign.msa.gpu import PosteriorsOnGpu
 
         on_device = self._on_devices.get(
@@ -217,7 +216,7 @@ def distances_of(n_sequences: int, found: Posteriors, out: NDArray[np.float32]) 
 
 
 def sections(found: Posteriors) -> list[bytes]:
-    """As bytes for the disk; `restored` makes the posteriors of them again."""
+    """Posteriors as bytes for the disk, from which `restored` makes them again."""
     return [getattr(found, name).tobytes() for name in ("distance", "row_sizes", "columns", "values")]
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign import _native
 from tropalign.devices.launcher import DeviceCache
 from tropalign.errors import ResourceError, named
 from tropalign.execution.task import Progress
@@ -74,8 +75,6 @@ class Engines:
 
     def native(self, n_threads: int, rows: Rows, progress: Progress | None) -> dict[str, Any]:
         """The rows on the processor."""
-        from tropalign import _native
-
         options, queries = self.options, self.queries
         codes, offsets, index = queries.codes, queries.offsets, rows.query
         if rows.strand is not None and self._reverse is not None:
@@ -143,7 +142,7 @@ class Engines:
 
 
 def _used(index: Index, batch: SequenceBatch) -> tuple[Index, NDArray[np.uint8], Index]:
-    """The same sequences' numbers, codes and offsets, less those that few pairs leave out: native code copies them."""
+    """Numbers, codes and offsets of the sequences that pairs need where these are few: native code copies them."""
     if len(index) > FEW_USED * len(batch):
         return index, batch.codes, batch.offsets
     used, place = np.unique(index, return_inverse=True)

@@ -70,7 +70,7 @@ OPERATIONS = {"INSERTION": INSERTION, "DELETION": DELETION, "EQUAL": EQUAL, "DIF
 
 
 def numbers() -> dict[str, int]:
-    """All of the above, by the names that the kernels know (less their prefix PAIRS)."""
+    """Numbers of this module by the names that the kernels know (less their prefix PAIRS)."""
     return {
         "COLUMNS": COLUMNS,
         "PAD": PAD,

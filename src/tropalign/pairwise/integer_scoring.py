@@ -45,7 +45,7 @@ class WholeScoring:
     def of(
         cls, matrix: SubstitutionMatrix, gap: Gap, min_score: float | None = None, end_gap: Gap | None = None
     ) -> WholeScoring:
-        """That of a matrix and gap costs. Raises ScoringError where the numbers become too large."""
+        """The scoring of a matrix and gap costs. Raises ScoringError where the numbers become too large."""
         costs = [round(cost * PARTS) for some in (gap, gap if end_gap is None else end_gap) for cost in some.pieces]
         scale = lcm(matrix.scale, least_factor(costs))
         pieces = [cost * scale // PARTS for cost in costs]
@@ -54,12 +54,12 @@ class WholeScoring:
 
     @property
     def gap_open(self) -> int:
-        """Of an affine cost."""
+        """The opening cost of affine gaps."""
         return self.gap[0]
 
     @property
     def gap_extend(self) -> int:
-        """Of an affine cost."""
+        """The extension cost of affine gaps."""
         return self.gap[1]
 
     @property

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from tropalign.errors import DeviceError, InputError, ScoringError, UsageError, named
-from tropalign.execution.dask_cluster import is_cluster
+from tropalign.execution.cluster_address import is_cluster
 from tropalign.machine.numbers import decimal_number, whole_number
 from tropalign.properties import cached_property
 
@@ -199,7 +199,7 @@ class PairOptions:
 
     @property
     def recurrence(self) -> str:
-        """That of the mode: what engines call it."""
+        """The mode as engines call it."""
         return MODES[self.mode].recurrence
 
     @property
@@ -213,7 +213,7 @@ class PairOptions:
         return tuple(end in free for end in FREE_ENDS)  # type: ignore[return-value]
 
     def able_devices(self, names: Iterable[str]) -> list[str]:
-        """Those of the devices that may align so: all, or the processor. Raises DeviceError where another was named."""
+        """Devices that can align so: all, or the processor. Raises DeviceError where another was named."""
         listed = list(names)
         if self.matrix.is_symmetric and self.whole.is_affine:
             return listed

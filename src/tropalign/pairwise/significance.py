@@ -40,7 +40,7 @@ class Significance:
 
     @classmethod
     def of_run(cls, options: PairOptions, targets: SequenceBatch, frames: Frames | None = None) -> Significance | None:
-        """That of a run; None where alignments are not local, whose scores have no such statistics.
+        """What the scores of a run mean; None where alignments are not local, whose scores have no such statistics.
 
         Translated targets (`frames`) count as one frame each, a third of their nucleotides, as BLAST counts them.
         """
@@ -52,7 +52,7 @@ class Significance:
 
     @cached_property
     def statistics(self) -> ScoreStatistics:
-        """Those of the scores. Raises ScoringError where these have none."""
+        """Parameters of bits and E-values. Raises ScoringError where scores have none."""
         from tropalign.pairwise.score_statistics import score_statistics
 
         return score_statistics(*self.scoring)

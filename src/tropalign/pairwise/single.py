@@ -137,7 +137,7 @@ def _found(
 def _better(
     engine: PairAligner, query: str, target: str, strand: str, alphabet: Alphabet
 ) -> tuple[Numbers, int | None] | None:
-    """The same with the engine's whole scores."""
+    """The better strand of a pair, with the engine's whole scores."""
     numbers = engine.align(query, target)
     if strand == "plus" or numbers is None:
         return None if numbers is None else (numbers, None)

@@ -221,7 +221,7 @@ class PairsTask:
         return self._order.pairs(*tile.payload)
 
     def query_span(self, tile: Tile) -> tuple[int, int]:
-        """Those of `queries` that a tile of all targets has: the first, and the one after the last."""
+        """Queries of a tile that has all targets: the first, and the one after the last."""
         if not isinstance(self._order, Grid):
             raise TypeError("a tile of listed pairs has no span of queries")
         span = self._order.queries(*tile.payload)
@@ -259,7 +259,7 @@ class PairsTask:
         return self._kept(tile, rows, found["score"], engine, progress)
 
     def on_gpu(self, tile: Tile, device: Gpu, progress: Progress | None = None) -> AlignmentTable:
-        """The same on a GPU."""
+        """The tile's pairs aligned by a GPU."""
         return self._align(tile, partial(self._engines.on_gpu, device, self.gpu_shape), progress, 1)
 
     def split(self, tile: Tile) -> list[Tile]:
@@ -367,7 +367,7 @@ class PairsTask:
     def _best_frames(
         self, frames: PairFrames, tile: Tile, engine: Engine, progress: Progress | None
     ) -> tuple[Rows, NDArray[np.int32]]:
-        """The same of translated sequences: of each pair the frames with the best score."""
+        """Rows of translated sequences: of each pair the frames with the best score."""
         kept: list[tuple[Index, Index, NDArray[np.int32]]] = []
         first, last = tile.payload
         step = max(self._most_pairs // frames.most, 1)

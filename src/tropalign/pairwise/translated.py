@@ -101,7 +101,7 @@ class PairFrames:
 
     @classmethod
     def of(cls, queries: SequenceBatch | Frames, targets: SequenceBatch | Frames | None) -> PairFrames | None:
-        """Those of a run; None where nothing is translated."""
+        """Frames of a run's pairs; None where nothing is translated."""
         query, target = (side if isinstance(side, Frames) else None for side in (queries, targets))
         if query is None and target is None:
             return None
@@ -118,7 +118,7 @@ class PairFrames:
 
     @property
     def sides(self) -> tuple[str, ...]:
-        """Those that are translated."""
+        """Sides of a pair that are translated."""
         return tuple(name for name, frames in (("query", self.query), ("target", self.target)) if frames is not None)
 
     @property
@@ -172,7 +172,7 @@ class PairFrames:
         return found
 
     def best_found(self, found: dict[str, Any], top: int | None) -> dict[str, Any]:
-        """Of the best targets of each frame those of each query.
+        """The best targets of each query, out of those of each of its frames.
 
         They are among them: what keeps a target from the best of a frame is better there, hence better for the query.
         """

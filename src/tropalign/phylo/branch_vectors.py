@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign import _native
 from tropalign.phylo.reference_rows import StateAlphabet
 from tropalign.phylo.tree import Tree
 
@@ -35,7 +36,7 @@ def exact_transitions(share: float, lengths: NDArray[np.float64]) -> NDArray[np.
 
 
 def compatible_transitions(share: float, lengths: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The same through eigenvectors, in the order of JAMA's operations (NIST, public domain), as PaPaRa 2 computes it.
+    """P of each length through eigenvectors, by JAMA's operations in their order (NIST, public domain), as in PaPaRa 2.
 
     On branches of length 0 the result is the identity but for its last bits, and these decide flags there.
     """
@@ -125,8 +126,6 @@ def branch_maker(
     gap_flags, share
         How a branch's column becomes a gap column, and the share of gaps in the alignment.
     """
-    from tropalign import _native
-
     plan = _Plan(tree)
     lengths = np.array(plan.lengths)
     table = exact_transitions(share, lengths) if gap_flags == "exact" else compatible_transitions(share, lengths)

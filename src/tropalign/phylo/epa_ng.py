@@ -102,7 +102,7 @@ def arguments(model: str, n_threads: int) -> list[str]:
 
 
 def command(folder: Path, model: str, n_threads: int) -> str:
-    """The same as a line for the shell, from anywhere."""
+    """The call of EPA-ng as a line for the shell, from anywhere."""
     return f"cd {shlex.quote(str(folder.absolute()))} && {shlex.join([PROGRAM, *arguments(model, n_threads)])}"
 
 

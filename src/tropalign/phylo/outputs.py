@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from tropalign.execution.files import check_terminal
 from tropalign.execution.run import Output
 from tropalign.formats.header import Header
-from tropalign.formats.placed import PlacedContext
-from tropalign.formats.registry import format_for_path, placed_writer
+from tropalign.formats.placed.context import PlacedContext
+from tropalign.formats.registry import format_for_path, make_writer
 from tropalign.phylo.reference import ReferencePackage
 
 if TYPE_CHECKING:
-    from tropalign.formats.writer import Writer
+    from tropalign.execution.run import Writer
     from tropalign.phylo.task import PlaceTask
     from tropalign.results.lineages import BranchLineages
     from tropalign.sequences.blocks import Survey
@@ -53,7 +53,7 @@ class Wanted:
     query: str | None = None
 
     def paths(self) -> list[str]:
-        """All of them that the caller named, the alignment first."""
+        """Paths that the caller named, the alignment first."""
         reference = reference_path(self.alignment) if self.is_split and self.alignment else None
         named = (self.alignment, reference, self.table, self.jplace, self.taxa, self.report)
         return [path for path in named if path is not None]
@@ -96,7 +96,7 @@ def outputs_of(
     def writer(name: str, which: str = "all", insertions: str = wanted.insertions) -> Writer:
         about = (package.names, package.letters, newick, clades, lengths, insertions, which, more, lineages, page_bytes)
         context = PlacedContext(*about)
-        return placed_writer(name, header, context)
+        return make_writer("placed", name, header, context)
 
     outputs = []
     if wanted.alignment is not None:

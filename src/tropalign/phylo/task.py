@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign import _native
 from tropalign.errors import InputError, TropalignWarning, named
 from tropalign.execution.manifest import Shard
 from tropalign.execution.partition import CostList, cuts, share
@@ -172,7 +173,7 @@ class PlaceTask:
         return self._place(tile.payload, partial(self._on_cpu, n_threads), n_threads, progress)
 
     def on_gpu(self, tile: Tile, device: Gpu, progress: Progress | None = None) -> Placements:
-        """The same with the scores of a GPU."""
+        """The tile's reads placed by the scores of a GPU."""
         return self._place(tile.payload, partial(self._on_gpu, device), self.n_threads, progress)
 
     def split(self, tile: Tile) -> list[Tile]:
@@ -338,8 +339,6 @@ class PlaceTask:
 
     def _paths(self, sets: Sets, offsets: Index, chosen: Index, best: Best, n_threads: int) -> NDArray[np.int32]:
         """Columns (of the whole alignment) of all letters; -1 of reads that were not chosen."""
-        from tropalign import _native
-
         column = np.full(len(sets), -1, np.int32)
         if not len(chosen):
             return column

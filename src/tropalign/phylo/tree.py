@@ -100,7 +100,7 @@ class Tree:
         return found
 
     def branch_lengths(self) -> NDArray[np.float64]:
-        """Of each branch, in the order of `branches`."""
+        """Length of each branch, in the order of `branches`."""
         lengths = self.lengths[self.branches()].copy()
         if len(self.children[0]) == 2:
             first, second = self.children[0]
@@ -147,7 +147,7 @@ def read_tree(path: str | os.PathLike[str]) -> Tree:
 
 
 def parse_tree(text: str, file: str = "the tree") -> Tree:
-    """A tree from text in Newick format, otherwise as `read_tree`."""
+    """A tree from Newick text."""
     made = _Maker(parse_newick(text, file), file)
     made.take_all()
     for count, what in made.notes():

@@ -102,8 +102,8 @@ def search(
     >>> len(hits), hits[0].name, round(hits[0].bits, 1)
     (22, 'tr|H8KCP7|H8KCP7_RICMS', 274.3)
     """
-    means = (n_threads, memory_bytes, device, progress)
-    return _hits("search", models, targets, thresholds, options, skip_foreign, *means, n_rounds)
+    resources = (n_threads, memory_bytes, device, progress)
+    return _hits("search", models, targets, thresholds, options, skip_foreign, *resources, n_rounds)
 
 
 def scan(
@@ -143,8 +143,8 @@ def scan(
     >>> len(hits.queries), hits[0].query.name, hits[0].name, hits.Z
     (37, 'sp|Q662F0|EFP_BORBP', 'EFP', 1.0)
     """
-    means = (n_threads, memory_bytes, device, progress)
-    return _hits("scan", models, sequences, thresholds, options, skip_foreign, *means)
+    resources = (n_threads, memory_bytes, device, progress)
+    return _hits("scan", models, sequences, thresholds, options, skip_foreign, *resources)
 
 
 def _hits(

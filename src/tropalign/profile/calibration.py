@@ -117,7 +117,7 @@ def _bits(
 
 
 def _mean_relative_entropy(match: NDArray[np.float32]) -> float:
-    """Of match emissions to the background, in bits per node; sums over residues in single precision."""
+    """Relative entropy of match emissions to the background, in bits per node; sums are in single precision."""
     p = match[1:]
     ratios = np.where(p > 0, p / BACKGROUND, np.float32(1))
     logarithms = np.array(list(map(math.log2, ratios.ravel().tolist()))).reshape(p.shape)  # NumPy's are others

@@ -100,7 +100,7 @@ class FiltersOnGpu:
         f1: float,
         alive: Callable[[], None] | None = None,
     ) -> Survivors:
-        """Those of each model whose MSV score has a P-value of `f1` or less, as native ``finish_block`` takes them.
+        """Proteins of each model whose MSV score has a P-value of `f1` or less, as native ``finish_block`` takes them.
 
         Parameters
         ----------
@@ -206,7 +206,7 @@ class _Block:
         self.native = proteins.native
         self.sizes = np.diff(proteins.offsets)
         order = self.native.by_length()
-        #: Those that are not empty, by ascending length.
+        #: Proteins that are not empty, by ascending length.
         self.by_length = np.ascontiguousarray(order[self.sizes[order] > 0])
         self.codes = memory.upload(proteins.codes if len(proteins.codes) else np.zeros(1, np.uint8))
         self.begins = memory.upload(proteins.offsets[:-1].astype(np.int32))

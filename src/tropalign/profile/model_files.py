@@ -173,7 +173,7 @@ def read_models(source: Source, *, skip_foreign: bool = False) -> Iterator[Model
 
 
 def models_of(stream: io.BufferedReader, file: str, skip_foreign: bool = False) -> Iterator[Model]:
-    """The same, from a stream of plain bytes that messages call `file`."""
+    """Models from a stream of plain bytes that messages call `file`."""
     has_told = False
     foreign: list[str] = []
     for found, line in _found(stream, file):

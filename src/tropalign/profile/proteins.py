@@ -179,7 +179,7 @@ class Collected:
         return sum(map(len, self._pieces))
 
     def whole(self) -> Proteins:
-        """All of them."""
+        """The proteins of all pieces, as one set."""
         lengths = np.concatenate([np.zeros(1, np.int64), *(piece.lengths for piece in self._pieces)])
         return Proteins(
             names=texts.joined(piece.names for piece in self._pieces),

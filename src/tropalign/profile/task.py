@@ -141,7 +141,7 @@ LEAST_KEPT_CELLS = 300_000_000_000
 
 
 def least_kept_cells() -> int:
-    """The same, or what TROPALIGN_LEAST_KEPT_CELLS says. Raises UsageError where that is no number."""
+    """Cells from which on results are kept, or what TROPALIGN_LEAST_KEPT_CELLS says. Raises UsageError on no number."""
     name = "TROPALIGN_LEAST_KEPT_CELLS"
     return environment_number(name, os.environ[name]) if name in os.environ else LEAST_KEPT_CELLS
 
@@ -282,7 +282,7 @@ class SearchTask:
         )
 
     def on_gpu(self, tile: Tile, device: Gpu, progress: Progress | None = None) -> FoundHits:
-        """The same, with the integer filters on a GPU; what survives them goes on here."""
+        """What is found in the tile, with the integer filters on a GPU; what survives them goes on here."""
         from tropalign.profile.gpu import FiltersOnGpu
 
         models, sequences = tile.payload if self.orientation == "search" else tile.payload[::-1]

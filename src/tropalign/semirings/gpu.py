@@ -398,7 +398,7 @@ class _Closing:
             self.step(low, high, at, at + size)
 
     def step(self, low: int, high: int, begin: int, end: int) -> None:
-        """The same, where the block of these is closed already.
+        """Paths may now lead through `begin` to `end`, whose own block is closed already.
 
         Rows and columns of the block are copied on the way, so that no product writes what another group reads.
         """

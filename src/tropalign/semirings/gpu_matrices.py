@@ -150,7 +150,7 @@ class ProductTask:
         return self._compute(*self._factors(tile), n_threads)
 
     def on_gpu(self, tile: Tile, device: Gpu, progress: Progress | None = None) -> NDArray[Any]:
-        """The same with the numbers of a GPU."""
+        """The tile's rows by a GPU, in its numbers."""
         encoding = self._encodings[device.word_bits]
         products: ProductsOnGpu = self._cache.get(device, "products", partial(ProductsOnGpu, device))
         a, b = self._factors(tile)

@@ -209,7 +209,7 @@ class DenseGraph:
         return self.weights
 
     def numbers(self, vertices: Sequence[Hashable] | None) -> Sequence[int]:
-        """As `Graph.numbers`."""
+        """Numbers of vertices, as `Graph.numbers` gives them."""
         return _numbers(vertices, self.n, self.names)
 
 

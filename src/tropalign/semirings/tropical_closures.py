@@ -260,7 +260,7 @@ class _Job:
         return values, None if via is None else self._predecessors(values, via), any_infinite
 
     def closed_by_potentials(self, tolerance: float) -> tuple[NDArray[np.float64], NDArray[np.int32] | None]:
-        """The same where rounding made a cycle negative. Raises InputError where the weights are beyond that, too."""
+        """The closure where rounding made a cycle negative. Raises InputError where that does not help."""
         weights = _converted(self.matrix, self.semiring, "float64")
         if self.semiring.is_max:
             np.negative(weights, out=weights)

@@ -52,7 +52,7 @@ class Judgement:
         return total > 0 and plain >= self.plain_share * total and known >= self.known_share * total
 
     def holds_text(self, text: bytes, total: int) -> bool:
-        """The same of a text that has so many letters."""
+        """Whether a text of so many letters is of the alphabet."""
         if not self.plain_share and not self.known_share:
             return True
         return (
@@ -359,7 +359,7 @@ def _known(name: str, *rest: Any) -> Alphabet:
 
 
 def _both_cases(letters: str) -> bytes:
-    """Those of the letters that are counted, and their small forms."""
+    """Bytes of the letters that are counted, and of their small forms."""
     return bytes(byte for byte in COUNTED if chr(byte).upper() in letters)
 
 
@@ -376,13 +376,13 @@ LEAST_JUDGED = 11
 
 
 def judge_text(text: bytes) -> Alphabet:
-    """The same of a short text, in a microsecond."""
+    """The alphabet of a short text, judged in a microsecond."""
     total = len(text) - len(text.translate(None, COUNTED))
     return next(a for a in ALPHABETS.values() if a.judged is not None and a.judged.holds_text(text, total))
 
 
 def judge_counts(counts: NDArray[np.int64]) -> Alphabet:
-    """The same from how often each byte occurs, int64, shape (256,)."""
+    """The alphabet by how often each byte occurs, int64, shape (256,)."""
     upper = dict(zip("ABCDEFGHIJKLMNOPQRSTUVWXYZ", (counts[65:91] + counts[97:123]).tolist(), strict=True))
     upper["*"] = int(counts[ord("*")])
     total = sum(upper.values())

@@ -348,7 +348,7 @@ _NOTHING = object()
 
 
 def _peeked(values: Iterable[Any]) -> tuple[Iterator[Any], Any]:
-    """The same values to be taken, and the first of them."""
+    """Values that can still be taken from the first on, and the first of them."""
     if not isinstance(values, Iterable):
         what = f"an object of type {type(values).__name__} holds no reads"
         raise InputError(f"{what}: give files, a SequenceBatch, or pairs of name and text")
@@ -397,7 +397,7 @@ def survey(reads: Any) -> Survey:
 
 
 def survey_of(blocks: Iterable[SequenceBlock]) -> Survey:
-    """The same of blocks."""
+    """Counts and hashes the reads of blocks, gaps left out."""
     names, letters, lengths = hashlib.sha256(), hashlib.sha256(), [np.zeros(0, np.int64)]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the reading that follows warns

@@ -33,7 +33,7 @@ END = b"end of the store"
 #: layout is the same with ASCII alone, and is still written for these.
 LAYOUT = 2
 ASCII_LAYOUT = 1
-#: Of an array; of the places of others, such as indices.
+#: Types of letters, and of places of letters, such as indices.
 LETTER, PLACE = np.dtype(np.uint8), np.dtype("<i8")
 ARRAYS: dict[str, np.dtype[Any]] = {
     "letters": LETTER,

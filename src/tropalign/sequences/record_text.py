@@ -116,7 +116,7 @@ class RecordText(io.RawIOBase):
             self._line_sign = self._sign_of_last_line(data)
 
     def _check_odd(self, data: NDArray[np.uint8], ends: NDArray[np.intp]) -> None:
-        """The same, where some bytes are zero or outside ASCII. `ends`: where lines of the data end."""
+        """Checks data that has zeros or bytes outside ASCII. `ends`: where lines of the data end."""
         odd = np.flatnonzero((data == 0) | (data > 127))
         line = np.searchsorted(ends, odd)
         faults = odd[(data[odd] == 0) | ~self._is_header(data, ends, line)]

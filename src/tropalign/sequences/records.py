@@ -72,7 +72,7 @@ class Records:
         return cls(Texts(*names), Texts(*descriptions), letters, offsets, counts)
 
     def with_qualities(self, characters: NDArray[np.uint8], file: str) -> Records:
-        """The same with the qualities that FASTQ has as characters. Raises InputError for one that is none."""
+        """Records with qualities out of FASTQ's characters. Raises InputError on a character that is not one."""
         scores = characters - np.uint8(FIRST_QUALITY)
         if len(scores) and scores.max() > HIGHEST_QUALITY:
             at = int(np.argmax(scores > HIGHEST_QUALITY))
@@ -129,7 +129,7 @@ def records_of_file(
 
 
 def in_utf8(found: Iterable[Records], file: str) -> Iterator[Records]:
-    """The same records, whose names and descriptions are UTF-8.
+    """Records whose names and descriptions are made UTF-8.
 
     Warns
     -----

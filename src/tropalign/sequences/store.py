@@ -188,7 +188,7 @@ class _Waiting:
         self.n_bytes += values.nbytes
 
     def array(self, dtype: np.dtype[Any]) -> NDArray[Any]:
-        """All of it in memory."""
+        """The array whole, in memory."""
         self._held.seek(0)
         return np.frombuffer(self._held.read(), dtype)
 

@@ -139,7 +139,7 @@ def part(texts: Sequence[str], begin: int, end: int) -> Sequence[str]:
 
 
 def chosen(texts: Sequence[str], index: NDArray[np.int64]) -> Sequence[str]:
-    """Those texts, in that order; they stay bytes where they are."""
+    """Texts with these numbers, in that order; they stay bytes where they are."""
     if not isinstance(texts, Texts):
         return tuple(texts[k] for k in index.tolist())
     lengths = np.diff(texts.offsets)[index]
