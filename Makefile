@@ -101,6 +101,7 @@ test-wheel:  ## the newest wheel alone in a fresh environment, with the tests th
 # For developers, to whom a warning is an error.
 rebuild: $(VENV)/extras  ## compile what changed, for every instruction set of this processor
 	CMAKE_ARGS=-DTROPALIGN_WERROR=ON $(BIN)/python packaging/build_core.py $(BIN)/python runnable
+	$(BIN)/python packaging/stub.py
 	@touch $(VENV)/installed $(VENV)/tested
 
 $(VENV)/bench.txt: pyproject.toml | $(BIN)/python

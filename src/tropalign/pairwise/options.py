@@ -360,7 +360,7 @@ class PairOptions(ModeOption, StrandOption, SelectionOptions):
 
 
 def _most_cost(whole: WholeScoring) -> int:
-    """What a gap may cost at a cell, at the most (native/bindings/pair_scoring.hpp)."""
+    """What a gap may cost at a cell, at the most (native/bindings/pair_arguments.hpp)."""
     costs = (*whole.gap, *whole.end_gap)
     return max(costs[::2]) + 2 * max(costs[1::2])
 
