@@ -127,7 +127,7 @@ def test_several_files_are_one_family(few, tmp_path):
         (["--shard", "1/2", "-o", "x.shard", "--mode", "fast"], "mode fast aligns group after group and has no shards"),
         (["--shard", "1/2", "-o", "x.shard", "--add", "y.fa"], "--shard shares out the posteriors of a family"),
         (["-", "-"], "standard input can be read once: name - once"),
-        (["--cutoff", "0.9"], "--cutoff 0.9 is no number from 0.0001 to 0.5"),
+        (["--cutoff", "0.9"], "--cutoff 0.9 is not a number from 0.0001 to 0.5"),
         (["--keep", "x"], "argument --keep: could not convert string to float: 'x'"),
         (["--consistency", "21"], "--consistency 21 is out of range: give a number from 0 to 20"),
         (["--mode", "best"], "argument --mode: invalid choice: 'best'"),

@@ -145,7 +145,7 @@ def test_paths_in_several_parts(tmp_path, monkeypatch, capsys):
 @pytest.mark.parametrize(
     ("text", "options", "code", "sentence"),
     [
-        ("a b 1\nb c x\n", [], 3, "line 2: the weight 'x' is no number"),
+        ("a b 1\nb c x\n", [], 3, "line 2: the weight 'x' is not a number"),
         ("a b 1\nb a -3\n", [], 3, "edges: the cycle b -> a -> b is negative (its weight is -2), so that"),
         ("a b 1\n", ["--from", "c"], 3, "edges: there is no vertex 'c' in the graph"),
         ("a b 1\n", ["--to", "c"], 3, "edges: there is no vertex 'c' in the graph"),

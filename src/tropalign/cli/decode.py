@@ -139,7 +139,7 @@ def _amount(text: str) -> float:
     except ValueError:
         value = -1.0
     if not 0 <= value < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of 0 or more")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of 0 or more")
     return value
 
 

@@ -339,7 +339,7 @@ def _check_usage(options: argparse.Namespace) -> None:
         refuse("standard input can be read once: name - once")
     _check_method(options)
     if options.dry_run and (options.method == "clustalw" or options.add is not None or options.merge is not None):
-        refuse("--dry-run foretells the alignment of a family by consistency: leave it out here")
+        refuse("--dry-run estimates the alignment of a family by consistency: leave it out here")
     extension = "--add" if options.add is not None else "--merge" if options.merge is not None else None
     if options.keep_length and options.add is None:
         refuse("--keep-length belongs to --add")

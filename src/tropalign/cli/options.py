@@ -92,7 +92,7 @@ def whole(least: int = -MOST, most: int = MOST) -> Callable[[str], int]:
 
     def parse(text: str) -> int:
         if not re.fullmatch(r"\s*[+-]?[0-9]{1,18}\s*", text):
-            raise ValueError(f"{text!r} is no whole number")
+            raise ValueError(f"{text!r} is not a whole number")
         value = int(text)
         if value < least:
             raise ValueError(f"{value} is below {least}")
@@ -107,7 +107,7 @@ def whole(least: int = -MOST, most: int = MOST) -> Callable[[str], int]:
 def decimal(text: str) -> int | float:
     """A number with decimals or without, an int where it is whole."""
     if not re.fullmatch(r"\s*[+-]?([0-9]{1,18}(\.[0-9]*)?|\.[0-9]+)\s*", text):
-        raise ValueError(f"{text!r} is no number")
+        raise ValueError(f"{text!r} is not a number")
     value = float(text)
     if abs(value) > MOST:
         raise ValueError(f"{text.strip()} is {'below' if value < 0 else 'above'} {-MOST if value < 0 else MOST}")
@@ -132,7 +132,7 @@ def number(text: str) -> float:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise argparse.ArgumentTypeError(f"{text!r} is no number")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number")
     return value
 
 

@@ -65,7 +65,7 @@ def add_parser(verbs: Any, formatter: Any) -> None:
     parser.add_argument("targets", metavar="B", nargs="?", help="align A with B; without B every pair of A")
     add_alignment_options(parser.add_argument_group("alignment"))
     add_translation_options(parser.add_argument_group("translation"))
-    _add_selection_options(parser.add_argument_group("which pairs, and how much is computed of each"))
+    _add_selection_options(parser.add_argument_group("which pairs"))
     _add_format_options(parser.add_argument_group("format"))
     add_run_options(parser)
     parser.set_defaults(run=run, parser=parser, check=_check, takes_stdin=True)

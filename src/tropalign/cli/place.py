@@ -193,7 +193,7 @@ def _run(options: argparse.Namespace, wanted: Wanted, show: Show, pipeline: Pipe
     carry_out(placing, open_devices(devices, options.threads, cost_cells, memory_bytes), options, show, 0)
     _tell_of_unusable(task)
     if pipeline is not None and options.dry_run:
-        print(f"epa-ng   goes on with these reads and makes {options.jplace}: its time and memory are not foretold")
+        print(f"epa-ng   goes on with these reads and makes {options.jplace}: its time and memory are not estimated")
     elif pipeline is not None:
         pipeline.finish(package, header.command)
 

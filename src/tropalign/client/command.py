@@ -62,7 +62,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--detach", action="store_true", help="print the address of the job and end, instead of waiting for it"
     )
-    group = parser.add_argument_group("jobs of before")
+    group = parser.add_argument_group("earlier jobs")
     group.add_argument("--list", action="store_true", help="list the jobs, and end")
     group.add_argument("--fetch", metavar="ID", help="wait for this job, and write its main result to -o FILE")
     add_output_options(parser.add_argument_group("output"))

@@ -89,7 +89,7 @@ def connect(
     if not url:
         raise UsageError("no server is named: give its address, or set TROPALIGN_SERVER")
     if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not timeout > 0:
-        raise UsageError(f"timeout {timeout!r} is no number of seconds above 0")
+        raise UsageError(f"timeout {timeout!r} is not a number of seconds above 0")
     address = Address.of(url)
     secret = token_of(token, address)
     check_private(address, secret, insecure)

@@ -141,7 +141,7 @@ class ClustalwOptions:
             if value is None and name in WORDS:
                 continue
             if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most_whole:
-                raise UsageError(f"{named(name)} {value!r} is no whole number from {least} to {most_whole}")
+                raise UsageError(f"{named(name)} {value!r} is not a whole number from {least} to {most_whole}")
         if not isinstance(self.hydrophilic, str) or not all(c.isascii() and c.isalpha() for c in self.hydrophilic):
             raise UsageError(f"hydrophilic {self.hydrophilic!r}: give letters of amino acids, such as 'GPSNDQEKR'")
 
@@ -223,4 +223,4 @@ class ClustalwOptions:
 def _check_number(name: str, value: Any, most: float) -> None:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if not is_number or not math.isfinite(value) or not 0 <= value <= most:
-        raise UsageError(f"{named(name)} {value!r} is no number from 0 to {most:g}")
+        raise UsageError(f"{named(name)} {value!r} is not a number from 0 to {most:g}")

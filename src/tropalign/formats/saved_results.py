@@ -131,7 +131,7 @@ def _vector(arrays: Arrays, name: str, dtype: Any, length: int | None = None) ->
 
 
 def _within(values: NDArray[Any], least: Any, end: Any) -> None:
-    """Raises ValueError where a value lies outside [least, end), or is no number."""
+    """Raises ValueError where a value lies outside [least, end), or is not a number."""
     if not ((values >= least) & (values < end)).all():
         raise ValueError("a value lies outside")
 

@@ -59,7 +59,7 @@ class DecodeOptions:
         if not isinstance(self.labels, Collection):
             raise UsageError(f"labels are of type {type(self.labels).__name__}: give a list of texts")
         if not isinstance(self.min_support, int | float | np.floating) or not 0 <= self.min_support <= 1:
-            raise UsageError(f"{named('min_support')} {self.min_support!r} is no number from 0 to 1")
+            raise UsageError(f"{named('min_support')} {self.min_support!r} is not a number from 0 to 1")
 
 
 class Decoder:
@@ -184,8 +184,8 @@ class Decoder:
             number = int(np.searchsorted(offsets, at, side="right")) - 1
             letter = repr(shown(chr(letters[at]))) if letters[at] < 128 else "a letter outside ASCII"
             raise InputError(
-                f"{letter} at position {at - int(offsets[number]) + 1} is no symbol of the model "
-                f"({''.join(self.model.symbols or ())}) and not among its missing ones: mend it, or name it there",
+                f"{letter} at position {at - int(offsets[number]) + 1} is not a symbol of the model "
+                f"({''.join(self.model.symbols or ())}) and not among its missing ones: correct it, or list it there",
                 file=file,
                 record=names[number],
             )

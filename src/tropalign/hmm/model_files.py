@@ -108,7 +108,7 @@ def load_model(source: Source, make: Callable[..., HMM]) -> HMM:
         entries = tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # of TOML itself, numbers of 5,000 digits, and nested brackets
         raise InputError(
-            f"this is no TOML ({shown(str(error))}): write a model as docs/decode.md shows", file=file
+            f"this is not TOML ({shown(str(error))}): write a model as docs/decode.md shows", file=file
         ) from None
     try:
         return _model_of(entries, make)
@@ -167,7 +167,7 @@ def _symbols(entries: dict[str, Any]) -> str | None:
 
 def _number(value: Any, what: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise InputError(f"{shown(what)} is no number")
+        raise InputError(f"{shown(what)} is not a number")
     try:
         return float(value)
     except OverflowError:

@@ -85,7 +85,7 @@ class MsaOptions:
 def _fraction(name: str, value: Any, least: float, most: float) -> float:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if not is_number or not math.isfinite(value) or not least <= value <= most:
-        raise UsageError(f"{named(name)} {value!r} is no number from {least:g} to {most:g}")
+        raise UsageError(f"{named(name)} {value!r} is not a number from {least:g} to {most:g}")
     return float(value)
 
 
@@ -154,6 +154,6 @@ def check_tree(tree: Any) -> None:
 def checked_progress(progress: Any) -> Callable[[str, float], object] | None:
     """A function that takes a stage and a share of the work, or None. Raises UsageError on what cannot be called."""
     if progress is not None and not callable(progress):
-        raise UsageError(f"progress {progress!r} is no function: give one that takes a stage and a share")
+        raise UsageError(f"progress {progress!r} is not a function: give one that takes a stage and a share")
     found: Callable[[str, float], object] | None = progress
     return found

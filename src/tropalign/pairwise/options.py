@@ -177,12 +177,12 @@ class PairOptions:
             if value is None:
                 continue
             if isinstance(value, bool) or not isinstance(value, int | float | Real) or not isfinite(value):
-                raise UsageError(f"{word} {value!r} is no number")
+                raise UsageError(f"{word} {value!r} is not a number")
             if name != "min_bits" and value <= 0:
                 raise UsageError(f"{word} {value}: give a number above 0")
             if not self.is_local:
                 raise UsageError(
-                    f"{word} is of local alignments, which alone have E-values and bits: use {named('mode')} local"
+                    f"{word} applies to local alignments only, which have E-values and bits: use {named('mode')} local"
                 )
 
     @cached_property

@@ -99,7 +99,7 @@ def _p_value(name: str, value: Any) -> float:
     try:
         number = float(value)
     except (TypeError, ValueError):
-        raise UsageError(f"{named(name)} {value!r} is no number") from None
+        raise UsageError(f"{named(name)} {value!r} is not a number") from None
     if math.isnan(number) or number < 0:
         raise UsageError(
             f"{named(name)} {number:g} is out of range: give a P-value, from 0 (none passes) to 1 (all pass)"

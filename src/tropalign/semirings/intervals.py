@@ -214,7 +214,7 @@ def matrix_chain(sizes: Any, *, n_threads: int = 0) -> MatrixChain:
     Raises
     ------
     InputError
-        Fewer than two sizes, one that is no whole number or below 0, or a cost of 2^53 or more.
+        Fewer than two sizes, one that is not a whole number or below 0, or a cost of 2^53 or more.
     ResourceError
         The memory does not suffice.
 

@@ -102,7 +102,7 @@ def check_text(text: str, where: str, most: int = MOST_LETTERS) -> None:
 def _number_text(value: int | float, where: str) -> str:
     """A number in full: some options read no exponents."""
     if not math.isfinite(value) if isinstance(value, float) else abs(value) > MOST_NUMBER:
-        raise FieldError(where, "is no number that can be computed with")
+        raise FieldError(where, "is not a number that can be computed with")
     if isinstance(value, int):
         return str(value)
     text = format(Decimal(repr(value)), "f")
@@ -178,6 +178,6 @@ def canonical(verb: str, options: argparse.Namespace) -> dict[str, Any]:
         if value is None or value == option.default or value == parser_of(verb).get_default(option.dest):
             continue
         if isinstance(value, float) and not math.isfinite(value):
-            raise FieldError(f"options.{option.dest}", "is no number that can be computed with")
+            raise FieldError(f"options.{option.dest}", "is not a number that can be computed with")
         found[option.dest] = list(value) if isinstance(value, (list, tuple)) else value
     return found

@@ -253,7 +253,7 @@ def compared_codes(family: MultipleAlignment, gaps: str, file: str | None = None
 def without_saturation(
     distances: NDArray[np.float64], names: tuple[str, ...], model: str, file: str | None
 ) -> NDArray[np.float64]:
-    """Infinite distances become SATURATED, with a warning. Raises InputError where one is no number."""
+    """Infinite distances become SATURATED, with a warning. Raises InputError where one is not a number."""
     n = len(names)
     if not np.isfinite(distances.sum()):
         nothing = np.flatnonzero(np.isnan(distances))

@@ -186,7 +186,7 @@ def options_of(verb: ServedVerb, texts: Mapping[str, str]) -> dict[str, Any]:
     Raises
     ------
     FieldError
-        A text is no number where one is asked for.
+        A text is not a number where one is asked for.
     """
     found: dict[str, Any] = {}
     for each in verb.options:
