@@ -51,7 +51,7 @@ fuzz: $(VENV)/tested  ## damaged files for every reader, random pairs for the en
 
 # Another major version of clang-format breaks lines elsewhere, so that it is fixed to one.
 CPP_FILES = $(wildcard native/*/*.cpp native/*/*.hpp tests/*/*.cpp tests/*/*.hpp)
-PAGE_FILES = $(wildcard src/tropalign/formats/aligned/page/*.js src/tropalign/formats/report/*.js src/tropalign/formats/*_page/*.js src/tropalign/serve/web/static/*.js)
+PAGE_FILES = $(wildcard src/tropalign/formats/pages/*/*.js src/tropalign/serve/web/static/*.js)
 lint: $(VENV)/extras  ## ruff, clang-format, mypy, hadolint, cffconvert
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .

@@ -49,7 +49,7 @@ def test_the_map_lists_every_source(source_map):
     ("name", "text", "sentence"),
     [
         ("a.py", '"""Batches, e.g. of reads. Nothing else."""\n', "Batches, e.g. of reads"),
-        ("a.hpp", "#pragma once\n// A cell\n// of a row.\n//\n// More.\n#include <a>\n", "A cell of a row"),
+        ("a.hpp", "#pragma once\n// A cell\n// of a row (Gotoh 1982).\n//\n// More.\n", "A cell of a row"),
         ("a.k", "/* Sums of products:\n\n   more */\n", "Sums of products"),
         ("a.cpp", '#include "a.hpp"\n', ""),
     ],

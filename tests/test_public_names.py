@@ -1,14 +1,31 @@
 """What shells and type checkers see of the package."""
 
+import ast
+import importlib
 import inspect
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from clone import ROOT, skip_without
 
 import tropalign
+
+PACKAGE = Path(tropalign.__file__).parent
+
+
+def is_lazy(path):
+    """Whether a package or module loads its public names on first use."""
+    source = path / "__init__.py" if path.is_dir() else path
+    return (
+        source.suffix == ".py"
+        and source.is_file()
+        and path != PACKAGE / "__init__.py"
+        and "= lazy(" in source.read_text()
+    )
+
 
 SNIPPET = """
 import tropalign
@@ -31,6 +48,19 @@ def test_the_public_names_are_listed():
     assert listed == sorted(tropalign.__all__)
     assert {"align", "align_all", "write_alignments", "Alignment", "read_sequences"} <= set(listed)
     assert all(hasattr(tropalign, name) for name in listed)
+
+
+@pytest.mark.parametrize("module", ["", *sorted(path.name for path in PACKAGE.iterdir() if is_lazy(path))])
+def test_type_checkers_see_the_names_that_are_loaded(module):
+    """What is imported for them is what `lazy` loads, from the same homes."""
+    package = importlib.import_module(f"tropalign.{module.removesuffix('.py')}".rstrip("."))
+    guarded = next(node for node in ast.parse(Path(package.__file__).read_text()).body if isinstance(node, ast.If))
+    homes = {alias.asname: node.module for node in guarded.body for alias in node.names if alias.name == alias.asname}
+    assert sorted({*homes} | {*package.__all__} & {"__version__"}) == sorted(package.__all__) == dir(package)
+    for name, home in homes.items():
+        assert getattr(package, name) is getattr(importlib.import_module(home), name)
+    with pytest.raises(AttributeError, match=f"module '{package.__name__}' has no attribute 'nothing'"):
+        _ = package.nothing
 
 
 def test_the_pages_of_the_api_have_every_name_once():

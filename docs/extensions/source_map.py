@@ -18,7 +18,9 @@ SUFFIXES = (".py", ".hpp", ".cpp", ".h", ".k", ".js")
 #: A comment that begins a file, in C++ and JavaScript or in C.
 COMMENT = re.compile(r"(?:// ?[^\n]*\n)+|/\*.*?\*/", re.DOTALL)
 #: The end of a sentence: not that of "e.g." or "Fig. 2", behind which no capital stands.
-SENTENCE = re.compile(r"(?<!et al)[.](?= [A-Z`]|$)|:$")
+SENTENCE = re.compile(r"(?<!et al)[.](?= [A-Z`\"]|$)|:$")
+#: A paper in brackets, which a line of the map has no room for.
+CITATION = re.compile(r" \([^()]*\b(?:19|20)\d\d\b[^()]*\)")
 OPENING = """# The map
 
 A line per file, the first sentence of each. [Architecture](../architecture.md) tells the ways through them.
@@ -72,14 +74,14 @@ def entries(folder: Path) -> Iterator[tuple[str, str]]:
 
 
 def first_sentence(path: Path) -> str:
-    """The first sentence of a file's docstring or head comment, without its full stop; empty where it has none."""
+    """The first sentence of a file's docstring or head comment, without full stop and papers; empty where none is."""
     text = path.read_text()
     if path.suffix == ".py":
         told = ast.get_docstring(ast.parse(text)) or ""
     else:
         found = COMMENT.match(text.removeprefix("#pragma once\n"))
         told = re.sub(r"^(?://|/\*+| \*(?!/)) ?|\*/$", "", found[0], flags=re.MULTILINE) if found else ""
-    paragraph = " ".join(told.strip().split("\n\n")[0].split())
+    paragraph = CITATION.sub("", " ".join(told.strip().split("\n\n")[0].split()))
     end = SENTENCE.search(paragraph)
     return paragraph[: end.start()] if end else paragraph.rstrip(",:")
 

@@ -2,194 +2,114 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from tropalign.lazy import lazy
 from tropalign.renamed import register
 
 if TYPE_CHECKING:
-    from tropalign.clustalw.api import align_clustalw
-    from tropalign.clustalw.options import ClustalwOptions
-    from tropalign.clusters.api import cluster
-    from tropalign.clusters.files import write_clusters
-    from tropalign.errors import (
-        DeviceError,
-        InputError,
-        ResourceError,
-        ScoringError,
-        TropalignError,
-        TropalignWarning,
-    )
-    from tropalign.formats.saved_results import read_result
-    from tropalign.hmm.decoding import decode
-    from tropalign.hmm.model import HMM
-    from tropalign.msa.accuracy import AlignmentScore, score_alignment
-    from tropalign.msa.api import add_sequences, align_multiple, merge_alignments
-    from tropalign.msa.files import read_alignment, write_alignment
-    from tropalign.pairwise import align, align_all, align_many
-    from tropalign.pairwise.files import write_alignments
-    from tropalign.pairwise.score_statistics import score_statistics
-    from tropalign.phylo import PlacementScoring, ReferencePackage, place, read_taxonomy
-    from tropalign.profile.api import scan, search
-    from tropalign.profile.models import Model
-    from tropalign.profile.options import SearchOptions
-    from tropalign.profile.outputs import write_hits
-    from tropalign.profile.queries import read_queries
-    from tropalign.reports.pairs import dot_plot, plot_matrix, write_report
-    from tropalign.results.alignment import Alignment
-    from tropalign.results.alignments import AlignmentTable
-    from tropalign.results.clusters import Clusters
-    from tropalign.results.found_hits import Query
-    from tropalign.results.hits import Hits
-    from tropalign.results.lineages import Assigned, BranchLineages
-    from tropalign.results.multiple import MultipleAlignment
-    from tropalign.results.placements import Placements
-    from tropalign.results.segments import Segments
-    from tropalign.results.thresholds import Thresholds
-    from tropalign.scoring import Gap, SubstitutionMatrix
-    from tropalign.scoring.statistics import ScoreStatistics
-    from tropalign.sequences import NUCLEOTIDE, PROTEIN, Alphabet, SequenceBatch, SequenceStore, read_sequences
-    from tropalign.sequences.translation import translate
+    from tropalign.clustalw.api import align_clustalw as align_clustalw
+    from tropalign.clustalw.options import ClustalwOptions as ClustalwOptions
+    from tropalign.clusters.api import cluster as cluster
+    from tropalign.clusters.files import write_clusters as write_clusters
+    from tropalign.errors import DeviceError as DeviceError
+    from tropalign.errors import InputError as InputError
+    from tropalign.errors import ResourceError as ResourceError
+    from tropalign.errors import ScoringError as ScoringError
+    from tropalign.errors import TropalignError as TropalignError
+    from tropalign.errors import TropalignWarning as TropalignWarning
+    from tropalign.formats.saved_results import read_result as read_result
+    from tropalign.hmm.decoding import decode as decode
+    from tropalign.hmm.model import HMM as HMM
+    from tropalign.msa.accuracy import AlignmentScore as AlignmentScore
+    from tropalign.msa.accuracy import score_alignment as score_alignment
+    from tropalign.msa.api import add_sequences as add_sequences
+    from tropalign.msa.api import align_multiple as align_multiple
+    from tropalign.msa.api import merge_alignments as merge_alignments
+    from tropalign.msa.files import read_alignment as read_alignment
+    from tropalign.msa.files import write_alignment as write_alignment
+    from tropalign.pairwise import align as align
+    from tropalign.pairwise import align_all as align_all
+    from tropalign.pairwise import align_many as align_many
+    from tropalign.pairwise.files import write_alignments as write_alignments
+    from tropalign.pairwise.reports import dot_plot as dot_plot
+    from tropalign.pairwise.reports import plot_matrix as plot_matrix
+    from tropalign.pairwise.reports import write_report as write_report
+    from tropalign.pairwise.score_statistics import score_statistics as score_statistics
+    from tropalign.phylo import PlacementScoring as PlacementScoring
+    from tropalign.phylo import ReferencePackage as ReferencePackage
+    from tropalign.phylo import place as place
+    from tropalign.phylo import read_taxonomy as read_taxonomy
+    from tropalign.profile.api import scan as scan
+    from tropalign.profile.api import search as search
+    from tropalign.profile.models import Model as Model
+    from tropalign.profile.options import SearchOptions as SearchOptions
+    from tropalign.profile.outputs import write_hits as write_hits
+    from tropalign.profile.queries import read_queries as read_queries
+    from tropalign.results.alignment import Alignment as Alignment
+    from tropalign.results.alignments import AlignmentTable as AlignmentTable
+    from tropalign.results.clusters import Clusters as Clusters
+    from tropalign.results.found_hits import Query as Query
+    from tropalign.results.hits import Hits as Hits
+    from tropalign.results.lineages import Assigned as Assigned
+    from tropalign.results.lineages import BranchLineages as BranchLineages
+    from tropalign.results.multiple import MultipleAlignment as MultipleAlignment
+    from tropalign.results.placements import Placements as Placements
+    from tropalign.results.segments import Segments as Segments
+    from tropalign.results.thresholds import Thresholds as Thresholds
+    from tropalign.scoring import Gap as Gap
+    from tropalign.scoring import SubstitutionMatrix as SubstitutionMatrix
+    from tropalign.scoring.statistics import ScoreStatistics as ScoreStatistics
+    from tropalign.sequences import NUCLEOTIDE as NUCLEOTIDE
+    from tropalign.sequences import PROTEIN as PROTEIN
+    from tropalign.sequences import Alphabet as Alphabet
+    from tropalign.sequences import SequenceBatch as SequenceBatch
+    from tropalign.sequences import SequenceStore as SequenceStore
+    from tropalign.sequences import read_sequences as read_sequences
+    from tropalign.sequences.translation import translate as translate
 
 __version__ = "0.1.0"
 
+__all__, __getattr__, __dir__ = lazy(
+    __name__,
+    {
+        "clustalw.api": "align_clustalw",
+        "clustalw.options": "ClustalwOptions",
+        "clusters.api": "cluster",
+        "clusters.files": "write_clusters",
+        "errors": "DeviceError InputError ResourceError ScoringError TropalignError TropalignWarning",
+        "formats.saved_results": "read_result",
+        "hmm.decoding": "decode",
+        "hmm.model": "HMM",
+        "msa.accuracy": "AlignmentScore score_alignment",
+        "msa.api": "add_sequences align_multiple merge_alignments",
+        "msa.files": "read_alignment write_alignment",
+        "pairwise": "align align_all align_many",
+        "pairwise.files": "write_alignments",
+        "pairwise.score_statistics": "score_statistics",
+        "phylo": "PlacementScoring ReferencePackage place read_taxonomy",
+        "profile.api": "scan search",
+        "profile.outputs": "write_hits",
+        "profile.models": "Model",
+        "profile.options": "SearchOptions",
+        "profile.queries": "read_queries",
+        "reports.pairs": "dot_plot plot_matrix write_report",
+        "results.alignment": "Alignment",
+        "results.alignments": "AlignmentTable",
+        "results.clusters": "Clusters",
+        "results.found_hits": "Query",
+        "results.hits": "Hits",
+        "results.lineages": "Assigned BranchLineages",
+        "results.multiple": "MultipleAlignment",
+        "results.placements": "Placements",
+        "results.segments": "Segments",
+        "results.thresholds": "Thresholds",
+        "scoring": "Gap SubstitutionMatrix",
+        "scoring.statistics": "ScoreStatistics",
+        "sequences": "NUCLEOTIDE PROTEIN Alphabet SequenceBatch SequenceStore read_sequences",
+        "sequences.translation": "translate",
+    },
+)
+__all__ += ["__version__"]
+
 register()
-
-_HOMES = {
-    "DeviceError": "errors",
-    "InputError": "errors",
-    "ResourceError": "errors",
-    "ScoringError": "errors",
-    "TropalignError": "errors",
-    "TropalignWarning": "errors",
-    "Alignment": "results.alignment",
-    "AlignmentTable": "results.alignments",
-    "Placements": "results.placements",
-    "BranchLineages": "results.lineages",
-    "Assigned": "results.lineages",
-    "read_taxonomy": "phylo",
-    "AlignmentScore": "msa.accuracy",
-    "score_alignment": "msa.accuracy",
-    "MultipleAlignment": "results.multiple",
-    "align_multiple": "msa.api",
-    "align_clustalw": "clustalw.api",
-    "ClustalwOptions": "clustalw.options",
-    "add_sequences": "msa.api",
-    "merge_alignments": "msa.api",
-    "read_alignment": "msa.files",
-    "write_alignment": "msa.files",
-    "align": "pairwise",
-    "align_all": "pairwise",
-    "align_many": "pairwise",
-    "write_alignments": "pairwise.files",
-    "dot_plot": "reports.pairs",
-    "plot_matrix": "reports.pairs",
-    "write_report": "reports.pairs",
-    "score_statistics": "pairwise.score_statistics",
-    "cluster": "clusters.api",
-    "Clusters": "results.clusters",
-    "write_clusters": "clusters.files",
-    "PlacementScoring": "phylo",
-    "ReferencePackage": "phylo",
-    "place": "phylo",
-    "Hits": "results.hits",
-    "Query": "results.found_hits",
-    "SearchOptions": "profile.options",
-    "Thresholds": "results.thresholds",
-    "Model": "profile.models",
-    "read_queries": "profile.queries",
-    "search": "profile.api",
-    "write_hits": "profile.outputs",
-    "scan": "profile.api",
-    "HMM": "hmm.model",
-    "decode": "hmm.decoding",
-    "Segments": "results.segments",
-    "Gap": "scoring",
-    "SubstitutionMatrix": "scoring",
-    "ScoreStatistics": "scoring.statistics",
-    "NUCLEOTIDE": "sequences",
-    "PROTEIN": "sequences",
-    "Alphabet": "sequences",
-    "SequenceBatch": "sequences",
-    "SequenceStore": "sequences",
-    "read_sequences": "sequences",
-    "translate": "sequences.translation",
-    "read_result": "formats.saved_results",
-}
-
-__all__ = [  # noqa: RUF022 (the order of _HOMES)
-    "__version__",
-    "DeviceError",
-    "InputError",
-    "ResourceError",
-    "ScoringError",
-    "TropalignError",
-    "TropalignWarning",
-    "Alignment",
-    "AlignmentTable",
-    "Placements",
-    "BranchLineages",
-    "Assigned",
-    "read_taxonomy",
-    "AlignmentScore",
-    "score_alignment",
-    "MultipleAlignment",
-    "align_multiple",
-    "align_clustalw",
-    "ClustalwOptions",
-    "add_sequences",
-    "merge_alignments",
-    "read_alignment",
-    "write_alignment",
-    "align",
-    "align_all",
-    "align_many",
-    "write_alignments",
-    "dot_plot",
-    "plot_matrix",
-    "write_report",
-    "score_statistics",
-    "cluster",
-    "Clusters",
-    "write_clusters",
-    "PlacementScoring",
-    "ReferencePackage",
-    "place",
-    "Hits",
-    "Query",
-    "SearchOptions",
-    "Thresholds",
-    "Model",
-    "read_queries",
-    "search",
-    "write_hits",
-    "scan",
-    "HMM",
-    "decode",
-    "Segments",
-    "Gap",
-    "SubstitutionMatrix",
-    "ScoreStatistics",
-    "NUCLEOTIDE",
-    "PROTEIN",
-    "Alphabet",
-    "SequenceBatch",
-    "SequenceStore",
-    "read_sequences",
-    "translate",
-    "read_result",
-]
-
-
-def __getattr__(name: str) -> Any:
-    """Loads a public name from its home on first use, so that importing the package costs nothing."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'tropalign' has no attribute {name!r}")
-    value = getattr(import_module(f"tropalign.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    """The public names, loaded or not, so that shells and notebooks complete them."""
-    return sorted(__all__)

@@ -2,95 +2,51 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from tropalign.lazy import lazy
 
 if TYPE_CHECKING:
-    from tropalign.hmm.decoding import decode
-    from tropalign.hmm.model import HMM
-    from tropalign.semirings.closures import closure
-    from tropalign.semirings.folding import Structure, nussinov
-    from tropalign.semirings.graph_files import read_graph
-    from tropalign.semirings.graphs import DenseGraph, Graph
-    from tropalign.semirings.intervals import (
-        MatrixChain,
-        SearchTree,
-        best_cuts,
-        matrix_chain,
-        search_tree,
-        triangular,
-    )
-    from tropalign.semirings.paths import shortest_paths
-    from tropalign.semirings.products import chain, matmul, power, scan
-    from tropalign.semirings.semirings import BOOL, LOG, MAX_PLUS, MIN_PLUS, REAL, Semiring, zero_of
+    from tropalign.hmm.decoding import decode as decode
+    from tropalign.hmm.model import HMM as HMM
+    from tropalign.semirings.closures import closure as closure
+    from tropalign.semirings.folding import Structure as Structure
+    from tropalign.semirings.folding import nussinov as nussinov
+    from tropalign.semirings.graph_files import read_graph as read_graph
+    from tropalign.semirings.graphs import DenseGraph as DenseGraph
+    from tropalign.semirings.graphs import Graph as Graph
+    from tropalign.semirings.intervals import MatrixChain as MatrixChain
+    from tropalign.semirings.intervals import SearchTree as SearchTree
+    from tropalign.semirings.intervals import best_cuts as best_cuts
+    from tropalign.semirings.intervals import matrix_chain as matrix_chain
+    from tropalign.semirings.intervals import search_tree as search_tree
+    from tropalign.semirings.intervals import triangular as triangular
+    from tropalign.semirings.paths import shortest_paths as shortest_paths
+    from tropalign.semirings.products import chain as chain
+    from tropalign.semirings.products import matmul as matmul
+    from tropalign.semirings.products import power as power
+    from tropalign.semirings.products import scan as scan
+    from tropalign.semirings.semirings import BOOL as BOOL
+    from tropalign.semirings.semirings import LOG as LOG
+    from tropalign.semirings.semirings import MAX_PLUS as MAX_PLUS
+    from tropalign.semirings.semirings import MIN_PLUS as MIN_PLUS
+    from tropalign.semirings.semirings import REAL as REAL
+    from tropalign.semirings.semirings import Semiring as Semiring
+    from tropalign.semirings.semirings import zero_of as zero_of
 
-#: The public names, and the modules that they are loaded from on first use.
-_HOMES: dict[str, str] = {
-    "BOOL": "semirings.semirings",
-    "HMM": "hmm.model",
-    "LOG": "semirings.semirings",
-    "MAX_PLUS": "semirings.semirings",
-    "MIN_PLUS": "semirings.semirings",
-    "REAL": "semirings.semirings",
-    "DenseGraph": "semirings.graphs",
-    "Graph": "semirings.graphs",
-    "MatrixChain": "semirings.intervals",
-    "SearchTree": "semirings.intervals",
-    "Semiring": "semirings.semirings",
-    "Structure": "semirings.folding",
-    "best_cuts": "semirings.intervals",
-    "chain": "semirings.products",
-    "decode": "hmm.decoding",
-    "closure": "semirings.closures",
-    "matmul": "semirings.products",
-    "matrix_chain": "semirings.intervals",
-    "nussinov": "semirings.folding",
-    "power": "semirings.products",
-    "read_graph": "semirings.graph_files",
-    "scan": "semirings.products",
-    "search_tree": "semirings.intervals",
-    "shortest_paths": "semirings.paths",
-    "triangular": "semirings.intervals",
-    "zero_of": "semirings.semirings",
-}
-
-__all__ = [
-    "BOOL",
-    "HMM",
-    "LOG",
-    "MAX_PLUS",
-    "MIN_PLUS",
-    "REAL",
-    "DenseGraph",
-    "Graph",
-    "MatrixChain",
-    "SearchTree",
-    "Semiring",
-    "Structure",
-    "best_cuts",
-    "chain",
-    "closure",
-    "decode",
-    "matmul",
-    "matrix_chain",
-    "nussinov",
-    "power",
-    "read_graph",
-    "scan",
-    "search_tree",
-    "shortest_paths",
-    "triangular",
-    "zero_of",
-]
-
-
-def __getattr__(name: str) -> Any:
-    """Loads a name from its home on first use: the command line reads lists of words without loading NumPy."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'tropalign.tropical' has no attribute {name!r}")
-    return getattr(import_module(f"tropalign.{_HOMES[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    """The public names, for completion."""
-    return __all__
+__all__, __getattr__, __dir__ = lazy(
+    __name__,
+    {
+        "hmm.decoding": "decode",
+        "hmm.model": "HMM",
+        "semirings.closures": "closure",
+        "semirings.folding": "Structure nussinov",
+        "semirings.graph_files": "read_graph",
+        "semirings.graphs": "DenseGraph Graph",
+        "semirings.intervals": "MatrixChain SearchTree best_cuts matrix_chain search_tree triangular",
+        "semirings.paths": "shortest_paths",
+        "semirings.products": "chain matmul power scan",
+        "semirings.semirings": "BOOL LOG MAX_PLUS MIN_PLUS REAL Semiring zero_of",
+    },
+    "tropalign",
+)

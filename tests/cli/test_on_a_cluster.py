@@ -93,13 +93,13 @@ def test_the_bytes_are_those_of_one_machine(case, address, tmp_path):
 
 
 def test_a_bootstrap_has_the_support_of_one_machine(address, tmp_path, monkeypatch):
-    from tropalign.trees import shares
+    from tropalign.distance_trees import bootstrap
 
     rows = tmp_path / "rows.fa"
     letters = np.random.default_rng(2).choice(list("ACGT"), 60)
     texts = ("".join(np.where(np.arange(60) % (k + 3) == 0, "A", letters)) for k in range(9))
     rows.write_text("".join(f">s{k}\n{text}\n" for k, text in enumerate(texts)))
-    monkeypatch.setattr(shares, "TILE_CELLS", 5_000)
+    monkeypatch.setattr(bootstrap, "TILE_CELLS", 5_000)
     words = ["tree", str(rows), "--bootstrap", "50", "--seed", "3"]
     whole = written(tmp_path / "1", words, ".nwk")
     assert written(tmp_path / "2", words, ".nwk", "--cluster", address) == whole

@@ -113,7 +113,7 @@ def test_plots_in_one_run_and_in_shards(few):
 
 def test_too_many_lines_for_a_plot_are_refused_before_anything_is_computed(few, monkeypatch, capsys):
     pytest.importorskip("matplotlib")
-    monkeypatch.setattr("tropalign.formats.pair_plots.MOST_LINES", 4)
+    monkeypatch.setattr("tropalign.formats.pairs.plots.MOST_LINES", 4)
     assert main(["pairs", few, "-q", "-o", "o.tsv", "--plot", "map.svg"]) == 3
     assert "a plot has 4 sequences on a side at most, not 6: select fewer" in capsys.readouterr().err
     assert os.listdir() == ["few.fasta"]

@@ -8,7 +8,7 @@ import pytest
 
 import tropalign
 from tropalign.cli.main import main
-from tropalign.formats.placed.report import html
+from tropalign.formats.placed import report as html
 
 REFERENCE = ["place", "--reference", "ref.phy", "--tree", "ref.nwk", "-q"]
 N_READS = 300_000
@@ -62,7 +62,7 @@ def test_the_page_takes_no_more_than_is_reserved(folder):
     import tracemalloc
 
     from tropalign.formats.header import Header
-    from tropalign.formats.placed import PlacedContext
+    from tropalign.formats.placed.context import PlacedContext
 
     package = tropalign.ReferencePackage.read("ref.phy", "ref.nwk")
     reads = [(f"r{k}", "ACGTACG" * 20) for k in range(2000)]

@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 
 import tropalign
+from tropalign.distance_trees.bootstrap import SampleTask
+from tropalign.distance_trees.pair_counts import PairCountTask
 from tropalign.execution.references import is_sent_once, packed, unpacked
 from tropalign.msa.models import model_of
 from tropalign.msa.options import MsaOptions
@@ -29,7 +31,6 @@ from tropalign.profile.task import SearchTask
 from tropalign.results.thresholds import Thresholds
 from tropalign.scoring import Gap, SubstitutionMatrix
 from tropalign.sequences.blocks import blocks_of
-from tropalign.trees.shares import PairCountTask, SampleTask
 
 #: Tasks that no verb gives to a cluster: of large arrays, of what is read as it is computed, or (LinkageTask) of tiles
 #: whose own pairs go there.

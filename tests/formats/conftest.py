@@ -7,8 +7,8 @@ from formats.page import Opened, page_of
 from formats.report_page import OpenedReport
 from formats.tables import GAP, matrix_for, random_table
 from tropalign.formats.header import Header
-from tropalign.formats.pairs import PairsContext
-from tropalign.formats.registry import pairs_writer
+from tropalign.formats.pairs.context import PairsContext
+from tropalign.formats.registry import make_writer
 from tropalign.sequences import NUCLEOTIDE, PROTEIN
 
 HEADER = Header("1.2.3", "tropalign pairs a.fa", {"mode": "local", "gap_cost": "8 + 2 * residues"})
@@ -45,7 +45,7 @@ def write():
     """Bytes of a table in a format, cut into parts."""
 
     def written(name, table, cuts=(), **more):
-        writer, out = pairs_writer(name, HEADER, context_for(table, **more)), io.BytesIO()
+        writer, out = make_writer("pairs", name, HEADER, context_for(table, **more)), io.BytesIO()
         writer.assemble(parts_of(writer, table, cuts), out)
         return out.getvalue()
 

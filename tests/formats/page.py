@@ -6,7 +6,7 @@ import numpy as np
 
 from tropalign.formats.aligned import AlignedContext
 from tropalign.formats.header import Header
-from tropalign.formats.registry import aligned_writer
+from tropalign.formats.registry import make_writer
 from tropalign.results.multiple import MultipleAlignment
 
 HEADER = Header("1.2.3", "tropalign msa <family>.fa", {"mode": "default"})
@@ -118,7 +118,7 @@ class Opened:
 
 
 def page_of(alignment, title="family.fa"):
-    writer, out = aligned_writer("aligned", "html", HEADER, AlignedContext(title)), io.BytesIO()
+    writer, out = make_writer("aligned", "html", HEADER, AlignedContext(title)), io.BytesIO()
     writer.assemble([writer.encode(alignment)], out)
     return out.getvalue()
 

@@ -10,10 +10,10 @@ from clone import ROOT, skip_without
 
 import tropalign
 from tropalign.errors import InputError
-from tropalign.formats.aligned import AlignedContext
-from tropalign.formats.aligned.msf import checksum
+from tropalign.formats.aligned import AlignedContext, ConfidenceFormat
+from tropalign.formats.aligned.blocks import checksum
 from tropalign.formats.header import Header
-from tropalign.formats.registry import aligned_writer, format_names, format_of, shows_confidence
+from tropalign.formats.registry import format_names, format_of, make_writer
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.sequences import SequenceBatch
 
@@ -41,7 +41,7 @@ def with_confidence():
 
 
 def written(name, alignment, kind="aligned"):
-    writer, out = aligned_writer(kind, name, HEADER, AlignedContext("my family")), io.BytesIO()
+    writer, out = make_writer(kind, name, HEADER, AlignedContext("my family")), io.BytesIO()
     writer.assemble([writer.encode(alignment)], out)
     return out.getvalue()
 
@@ -204,4 +204,5 @@ def test_parquet_holds_the_same_table():
 
 
 def test_formats_say_whether_they_show_confidence():
-    assert shows_confidence("aligned", "stockholm") and not shows_confidence("aligned", "fasta")
+    assert isinstance(format_of("aligned", "stockholm"), ConfidenceFormat)
+    assert not isinstance(format_of("aligned", "fasta"), ConfidenceFormat)

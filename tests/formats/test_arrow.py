@@ -8,7 +8,7 @@ import pytest
 from formats.conftest import HEADER, context_for, parts_of
 from formats.tables import random_table, reduced
 from tropalign.errors import InputError
-from tropalign.formats.registry import check_format, pairs_writer
+from tropalign.formats.registry import check_format, make_writer
 
 NOTES = {
     b"tropalign": b"1.2.3",
@@ -75,7 +75,7 @@ def test_polars_reads_the_stream(write):
 @pytest.mark.parametrize("rows", [1, 7, 30, 100])
 def test_same_bytes_however_cut(write, any_table, name, rows, monkeypatch):
     pytest.importorskip("pyarrow")
-    monkeypatch.setattr("tropalign.formats.arrow.BATCH_ROWS", rows)
+    monkeypatch.setattr("tropalign.formats.pairs.arrow.BATCH_ROWS", rows)
     whole = write(name, any_table)
     for cuts in ((1, 7, 7, 20), range(1, 30), (29,)):
         assert write(name, any_table, cuts) == whole
@@ -99,7 +99,7 @@ class Full:
 @pytest.mark.parametrize("room", [0, 1000, 2000])
 def test_what_cannot_be_written_is_an_error_of_the_file(proteins, error, room):
     """nanoarrow has its own exception for it."""
-    writer = pairs_writer("arrows", HEADER, context_for(proteins))
+    writer = make_writer("pairs", "arrows", HEADER, context_for(proteins))
     with pytest.raises(type(error)) as caught:
         writer.assemble(parts_of(writer, proteins), Full(error, room))
     assert caught.value is error
@@ -107,7 +107,7 @@ def test_what_cannot_be_written_is_an_error_of_the_file(proteins, error, room):
 
 @pytest.mark.parametrize("damage", [lambda part: part[:-9], lambda part: b"", lambda part: b"PK" + part[9:]])
 def test_damaged_parts(proteins, damage):
-    writer = pairs_writer("arrow", HEADER, context_for(proteins))
+    writer = make_writer("pairs", "arrow", HEADER, context_for(proteins))
     parts = [damage(part) for part in parts_of(writer, proteins)]
     with pytest.raises(InputError, match="a finished part is damaged"):
         writer.assemble(parts, io.BytesIO())

@@ -6,7 +6,7 @@ from Bio import Phylo
 
 import tropalign
 from tropalign.formats.aligned import AlignedContext
-from tropalign.formats.trees.dnd import encode
+from tropalign.formats.trees.text import encode_dnd
 
 
 def test_a_node_per_line_and_lengths_of_32_bits():
@@ -14,7 +14,7 @@ def test_a_node_per_line_and_lengths_of_32_bits():
     letters = ["MKV"] * 4
     plain = tropalign.MultipleAlignment.from_rows(["a", "b c", "d(1)", "e"], letters)
     alignment = tropalign.MultipleAlignment(plain.sequences, plain.columns, plain.n_columns, tree=tree)
-    text = encode(alignment, AlignedContext()).decode()
+    text = encode_dnd(alignment, AlignedContext()).decode()
     assert text == "(\n(\na:0.1,\nb_c:0.3)\n:0.25,\n(\nd_1_:1e-05,\ne:2.0)\n:0.0);\n"
     assert [leaf.name for leaf in Phylo.read(io.StringIO(text), "newick").get_terminals()] == ["a", "b_c", "d_1_", "e"]
 
@@ -23,10 +23,10 @@ def test_names_are_those_that_clustalw_gives_its_sequences():
     tree = "('a''b;[1]':0.5,'c,d:e(f)':0.25,'g|h':1);"
     plain = tropalign.MultipleAlignment.from_rows(["a'b;[1]", "c,d:e(f)", "g|h"], ["MKV"] * 3)
     alignment = tropalign.MultipleAlignment(plain.sequences, plain.columns, plain.n_columns, tree=tree)
-    assert encode(alignment, AlignedContext()) == b"(\na'b_[1]:0.5,\nc_d_e_f_:0.25,\ng|h:1.0);\n"
+    assert encode_dnd(alignment, AlignedContext()) == b"(\na'b_[1]:0.5,\nc_d_e_f_:0.25,\ng|h:1.0);\n"
 
 
 def test_one_sequence():
     plain = tropalign.MultipleAlignment.from_rows(["a b"], ["MKV"])
     alignment = tropalign.MultipleAlignment(plain.sequences, plain.columns, plain.n_columns, tree="'a b';")
-    assert encode(alignment, AlignedContext()) == b"a_b;\n"
+    assert encode_dnd(alignment, AlignedContext()) == b"a_b;\n"

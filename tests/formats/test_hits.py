@@ -12,10 +12,10 @@ from Bio import SearchIO
 from results.found import made_found
 
 from tropalign.errors import InputError
-from tropalign.formats import hit_parts
 from tropalign.formats.header import Header
-from tropalign.formats.hits import HitsContext
-from tropalign.formats.registry import format_names, hits_writer, restore
+from tropalign.formats.hits import parts as hit_parts
+from tropalign.formats.hits.context import HitsContext
+from tropalign.formats.registry import format_names, make_writer, restore
 from tropalign.results.found_hits import LINES, FoundHits, chosen, columns_of
 from tropalign.results.hit_pyhmmer import found_of
 from tropalign.results.hits import judged
@@ -89,7 +89,7 @@ def _searched(models, sequences):
 
 
 def assembled(name, context, pieces):
-    writer = hits_writer(name, HEADER, context)
+    writer = make_writer("hits", name, HEADER, context)
     out = io.BytesIO()
     writer.assemble([writer.encode(piece) for piece in pieces], out)
     return out.getvalue()
@@ -138,7 +138,7 @@ def test_bytes_do_not_depend_on_the_parts(run, name):
     _, context, found = run
     if (name, context.orientation) == ("stockholm", "scan"):
         with pytest.raises(InputError, match="hits of a scan make no alignment, since each has its own model"):
-            hits_writer(name, HEADER, context)
+            make_writer("hits", name, HEADER, context)
         return
     whole = assembled(name, context, found)
     by_target = [piece for one in found for piece in halves(one)]
@@ -160,7 +160,7 @@ def test_hits_are_given_out_when_their_last_target_was_searched(run):
 def test_a_writer_is_restored_from_json(run):
     _, context, found = run
     for name in FORMATS.values():
-        writer = hits_writer(name, HEADER, context)
+        writer = make_writer("hits", name, HEADER, context)
         again = restore(json.loads(json.dumps(writer.describe())))
         out = io.BytesIO()
         again.assemble([writer.encode(one) for one in found], out)

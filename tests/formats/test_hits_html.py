@@ -14,8 +14,9 @@ from formats.page import FOREIGN
 from formats.test_pairs_html import HOSTILE, data_of
 from tropalign.cli.main import main
 from tropalign.formats.header import Header
-from tropalign.formats.hits import HitsContext, html
-from tropalign.formats.registry import hits_writer
+from tropalign.formats.hits import report as html
+from tropalign.formats.hits.context import HitsContext
+from tropalign.formats.registry import make_writer
 
 DATA = Path(__file__).parent.parent / "data" / "search"
 PROTEINS = str(DATA / "proteins.fasta")
@@ -203,7 +204,7 @@ def made_of(names, descriptions, **limits):
     object.__setattr__(hits, "names", tuple(names))
     object.__setattr__(hits, "descriptions", tuple(descriptions))
     object.__setattr__(hits, "target", np.arange(len(names)))
-    writer, out = hits_writer("html", Header("1.2.3", "tropalign search", {}), HitsContext()), io.BytesIO()
+    writer, out = make_writer("hits", "html", Header("1.2.3", "tropalign search", {}), HitsContext()), io.BytesIO()
     html.write(iter([hits]), out, writer.header, HitsContext())
     return out.getvalue()
 

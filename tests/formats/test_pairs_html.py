@@ -16,10 +16,11 @@ from formats.conftest import HEADER, context_for, parts_of
 from formats.page import FOREIGN
 from formats.tables import random_table
 from tropalign.errors import InputError
-from tropalign.formats.pair_map import joined, mapped
-from tropalign.formats.pair_paths import packed_paths
-from tropalign.formats.pairs import PairsContext, html
-from tropalign.formats.registry import pairs_writer, restore
+from tropalign.formats.pairs import report as html
+from tropalign.formats.pairs.context import PairsContext
+from tropalign.formats.pairs.map import joined, mapped
+from tropalign.formats.pairs.report_data import packed_paths
+from tropalign.formats.registry import make_writer, restore
 from tropalign.results.alignments import concatenate
 from tropalign.sequences import NUCLEOTIDE, SequenceBatch
 
@@ -36,7 +37,7 @@ MKV = "MKVLAWGKVLMMKHEAGAWGHEEPAWHEAE"
 
 
 def page_of(table, cuts=(), **more):
-    writer, out = pairs_writer("html", HEADER, context_for(table, **more)), io.BytesIO()
+    writer, out = make_writer("pairs", "html", HEADER, context_for(table, **more)), io.BytesIO()
     writer.assemble(parts_of(writer, table, cuts), out)
     return out.getvalue()
 
@@ -154,7 +155,7 @@ def test_parts_make_no_difference():
     table = random_table(4, n_rows=23)
     whole = page_of(table)
     assert page_of(table, cuts=(1, 9, 20)) == whole
-    writer = pairs_writer("html", HEADER, context_for(table))
+    writer = make_writer("pairs", "html", HEADER, context_for(table))
     out = io.BytesIO()
     restore(json.loads(json.dumps(writer.describe()))).assemble(parts_of(writer, table, (5, 6)), out)
     assert out.getvalue() == whole
@@ -188,14 +189,14 @@ def test_the_file_needs_nothing_else():
 
 
 def test_a_damaged_part_is_told():
-    writer = pairs_writer("html", HEADER, PairsContext())
+    writer = make_writer("pairs", "html", HEADER, PairsContext())
     with pytest.raises(InputError, match="a finished part is damaged"):
         writer.assemble([b"nothing"], io.BytesIO())
 
 
 def test_lesser_reports_are_refused():
     with pytest.raises(InputError, match="format html shows alignments: use report alignment"):
-        pairs_writer("html", HEADER, PairsContext(report="ends"))
+        make_writer("pairs", "html", HEADER, PairsContext(report="ends"))
 
 
 def shown_row(page, row):

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from tropalign.errors import InputError
-from tropalign.formats import aligned_picture
 from tropalign.formats.aligned import AlignedContext
-from tropalign.formats.aligned_picture import BLOCK, CELL_WIDTH, ROW_HEIGHT, picture
+from tropalign.formats.aligned import picture as aligned_picture
+from tropalign.formats.aligned.picture import BLOCK, CELL_WIDTH, ROW_HEIGHT, picture
 from tropalign.formats.header import Header
-from tropalign.formats.registry import aligned_writer, check_format
+from tropalign.formats.registry import check_format, make_writer
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.results.multiple_colours import WHITE, cell_colours, rules
 
@@ -36,7 +36,7 @@ def random_rows(n_rows, n_columns, letters="ARNDCQEGHILKMFPSTWYVacwXB---", seed=
 
 
 def written(name, alignment, title="family"):
-    writer, out = aligned_writer("aligned", name, HEADER, AlignedContext(title)), io.BytesIO()
+    writer, out = make_writer("aligned", name, HEADER, AlignedContext(title)), io.BytesIO()
     writer.assemble([writer.encode(alignment)], out)
     return out.getvalue()
 

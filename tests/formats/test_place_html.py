@@ -14,14 +14,14 @@ from formats.page import FOREIGN
 from formats.test_pairs_html import HOSTILE, data_of
 from formats.test_placed import HEADER, context, placements, written
 from tropalign.errors import InputError
-from tropalign.formats.newick import quoted
 from tropalign.formats.numbered_tree import numbered_tree
-from tropalign.formats.placed import PlacedContext
-from tropalign.formats.placed.report import html
-from tropalign.formats.placed_paths import packed_columns
-from tropalign.formats.registry import placed_writer
+from tropalign.formats.placed import report as html
+from tropalign.formats.placed.context import PlacedContext
+from tropalign.formats.placed.report import packed_columns
+from tropalign.formats.registry import make_writer
 from tropalign.phylo.tree import parse_tree
 from tropalign.results.placements import concatenate
+from tropalign.trees.newick import quoted
 
 TIPS = 24
 
@@ -63,7 +63,7 @@ def placed():
 def page_of(package, table, cuts=()):
     tree = package.tree
     about = {"names": package.names, "letters": package.letters, "newick": tree.newick()}
-    writer, out = placed_writer("html", HEADER, PlacedContext(**about)), io.BytesIO()
+    writer, out = make_writer("placed", "html", HEADER, PlacedContext(**about)), io.BytesIO()
     bounds = [0, *cuts, len(table)]
     parts = [writer.encode(table.take(np.arange(a, b))) for a, b in itertools.pairwise(bounds)]
     writer.assemble(parts, out)
@@ -75,14 +75,14 @@ def test_the_tree_is_biopythons(n):
     names = [*HOSTILE[3:6], "it's", "a b", "c{2}:d,(e)"][:n] + [f"t{k}" for k in range(n - 6)]
     tree = parse_tree(newick(n, n, names))
     text = tree.newick()
-    found = numbered_tree(text)
+    found_names, found = numbered_tree(text)
     read = Phylo.read(io.StringIO(re.sub(r"\{([0-9]+)\}(?=[,);])", r"[\1]", text)), "newick")
     nodes = list(read.find_clades(order="preorder"))
-    assert [node.name or "" for node in nodes if node.is_terminal()] == [name for name in found.names if name]
-    assert [node.branch_length for node in nodes[1:]] == pytest.approx(found.length[1:].tolist())
-    assert [int(node.comment) for node in nodes[1:]] == found.branch[1:].tolist()
+    assert [node.name or "" for node in nodes if node.is_terminal()] == [name for name in found_names if name]
+    assert [node.branch_length for node in nodes[1:]] == pytest.approx(found["length"][1:].tolist())
+    assert [int(node.comment) for node in nodes[1:]] == found["branch"][1:].tolist()
     parent = {id(child): k for k, node in enumerate(nodes) for child in node.clades}
-    assert [parent[id(node)] for node in nodes[1:]] == found.parent[1:].tolist() and found.parent[0] == -1
+    assert [parent[id(node)] for node in nodes[1:]] == found["parent"][1:].tolist() and found["parent"][0] == -1
 
 
 @pytest.mark.parametrize("text", ["", "a", "(a:1{0},b:2{1}", "(a:1,b:2);", "a:1{0},b:1{1});", "((((", ")));", "();"])
@@ -141,7 +141,7 @@ def test_a_page_has_its_limits(monkeypatch):
 
 
 def test_a_damaged_part_is_told():
-    writer = placed_writer("html", HEADER, context())
+    writer = make_writer("placed", "html", HEADER, context())
     for part in (b"", b"nothing", writer.encode(placements())[:-50]):
         with pytest.raises(InputError, match="damaged"):
             writer.assemble([part], io.BytesIO())

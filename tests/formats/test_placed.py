@@ -9,8 +9,8 @@ import pytest
 
 from tropalign.errors import InputError
 from tropalign.formats.header import Header
-from tropalign.formats.placed import PlacedContext
-from tropalign.formats.registry import format_names, placed_writer, restore
+from tropalign.formats.placed.context import PlacedContext
+from tropalign.formats.registry import format_names, make_writer, restore
 from tropalign.results.placements import Placements
 
 HEADER = Header("1.2.3", "tropalign place r.fa", {})
@@ -56,7 +56,7 @@ def context(**more):
 
 def written(name, cuts=(), again=False, **more):
     """The file, its parts cut there; `again`: by a writer restored from JSON."""
-    writer, out, table = placed_writer(name, HEADER, context(**more)), io.BytesIO(), placements()
+    writer, out, table = make_writer("placed", name, HEADER, context(**more)), io.BytesIO(), placements()
     bounds = [0, *cuts, len(table)]
     parts = [writer.encode(table.take(np.arange(a, b))) for a, b in itertools.pairwise(bounds)]
     if again:
@@ -89,7 +89,7 @@ def test_rows(cuts, again, which, insertions):
 
 def test_what_has_to_wait():
     for insertions in ("drop", "columns"):
-        late = {name: placed_writer(name, HEADER, context(insertions=insertions)).needs_all for name in FORMATS}
+        late = {name: make_writer("placed", name, HEADER, context(insertions=insertions)).needs_all for name in FORMATS}
         assert late == {
             name: name in ("phylip", "html", "result") or (name, insertions) == ("fasta", "columns") for name in FORMATS
         }
@@ -123,7 +123,7 @@ def test_a_table_of_no_read():
     whole = parquet.read_schema(io.BytesIO(written("parquet")))
     for name, parts in (("parquet", ()), ("tsv", ()), ("jplace", ()), ("phylip", ()), ("fasta", ())):
         out = io.BytesIO()
-        placed_writer(name, HEADER, context()).assemble(parts, out)
+        make_writer("placed", name, HEADER, context()).assemble(parts, out)
         if name == "parquet":
             assert parquet.read_schema(out) == whole
         elif name == "jplace":
@@ -159,7 +159,7 @@ def test_names_that_break_a_line(name):
     table = placements()
     object.__setattr__(table, "names", ("a\nb", *table.names[1:]))
     with pytest.raises(InputError, match=r"record 'a\\nb': the name holds a tab or a line break"):
-        placed_writer(name, HEADER, context()).encode(table)
+        make_writer("placed", name, HEADER, context()).encode(table)
 
 
 @pytest.mark.parametrize(
@@ -172,14 +172,14 @@ def test_names_that_break_a_line(name):
     ],
 )  # fmt: skip
 def test_damaged_descriptions(change):
-    description = placed_writer("fasta", HEADER, context()).describe()
+    description = make_writer("placed", "fasta", HEADER, context()).describe()
     description["context"] |= change
     with pytest.raises(InputError, match="another version of tropalign wrote this, or it is damaged"):
         restore(description)
 
 
 def parts_with(**change):
-    part = placed_writer("phylip", HEADER, context(insertions="columns")).encode(placements())
+    part = make_writer("placed", "phylip", HEADER, context(insertions="columns")).encode(placements())
     with np.load(io.BytesIO(part)) as arrays:
         out = io.BytesIO()
         np.savez(out, **{**arrays, **change})
@@ -196,4 +196,4 @@ def parts_with(**change):
 )  # fmt: skip
 def test_damaged_parts(parts):
     with pytest.raises(InputError, match="a finished part is damaged"):
-        placed_writer("phylip", HEADER, context(insertions="columns")).assemble(parts, io.BytesIO())
+        make_writer("placed", "phylip", HEADER, context(insertions="columns")).assemble(parts, io.BytesIO())

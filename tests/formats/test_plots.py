@@ -11,15 +11,15 @@ import tropalign
 from formats.conftest import HEADER, context_for, parts_of
 from formats.test_pairs_html import HOSTILE, MKV, aligned_set, family
 from tropalign.errors import InputError
-from tropalign.formats import pair_plots
-from tropalign.formats.pair_plots import MOST_DOTS, equal_words
-from tropalign.formats.registry import format_for_path, format_names, plots_writer
+from tropalign.formats.pairs import plots as pair_plots
+from tropalign.formats.pairs.plots import MOST_DOTS, equal_words
+from tropalign.formats.registry import format_for_path, format_names, make_writer
 
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 
 
 def drawn(kind, table, cuts=()):
-    writer, out = plots_writer(kind, HEADER, context_for(table)), io.BytesIO()
+    writer, out = make_writer("plots", kind, HEADER, context_for(table)), io.BytesIO()
     writer.assemble(parts_of(writer, table, cuts), out)
     return out.getvalue()
 
@@ -73,7 +73,7 @@ def test_what_cannot_be_drawn_is_said_in_the_picture(monkeypatch):
 def test_without_matplotlib_there_is_a_sentence(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "matplotlib.figure", None)
     with pytest.raises(InputError, match="plots need matplotlib: pip install 'tropalign\\[report\\]', or write --html"):
-        plots_writer("svg", HEADER, context_for(aligned_set(["MKV", "MKI"])))
+        make_writer("plots", "svg", HEADER, context_for(aligned_set(["MKV", "MKI"])))
 
 
 def test_formats_by_suffix():

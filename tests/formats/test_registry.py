@@ -3,6 +3,7 @@ import json
 import re
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -11,13 +12,15 @@ from clone import ROOT, skip_without
 from formats.conftest import HEADER, context_for, parts_of
 from formats.tables import random_table
 from tropalign.errors import InputError, UsageError
+from tropalign.formats.format import Codec
 from tropalign.formats.header import Header
 from tropalign.formats.registry import (
+    ROOMS,
     check_format,
     format_for_path,
     format_names,
     format_of,
-    pairs_writer,
+    make_writer,
     restore,
     suffix_of,
 )
@@ -25,10 +28,11 @@ from tropalign.sequences import NUCLEOTIDE
 
 GOLDEN = Path(__file__).parent / "golden"
 PAIRS = format_names("pairs")
+KINDS = [kind for room in ROOMS for kind in import_module(f"tropalign.formats.{room}").FORMATS]
 TEXTS = ("tsv", "csv", "jsonl", "m8", "paf", "sam", "fasta", "srspair")
 
 
-def test_the_folder_is_the_list():
+def test_formats_of_rooms():
     assert PAIRS[0] == "tsv"
     assert list(PAIRS[1:]) == sorted(PAIRS[1:])
     assert set(PAIRS) >= {"tsv", "arrow", "fasta", "feather", "matrix", "paf", "parquet", "sam", "srspair"}
@@ -38,9 +42,18 @@ def test_the_folder_is_the_list():
 
 
 def test_names_are_known_before_anything_is_imported():
-    code = "import sys; from tropalign.formats.registry import format_names; format_names('pairs'); print(*sys.modules)"
+    code = "import sys; from tropalign.formats import registry; registry.media_type_of('.x'); print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    assert "numpy" not in loaded and "tropalign.formats.pairs" not in loaded
+    assert "tropalign.formats.trees" in loaded
+    assert "numpy" not in loaded and "tropalign.formats.pairs.tables" not in loaded
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_format_has_its_codec(kind):
+    for name in format_names(kind):
+        form = format_of(kind, name)
+        assert isinstance(form.codec, Codec) and form.media_type.partition("/")[2] and form.suffix
+        assert form.suffix in form.suffixes or name == "matrix"
 
 
 @pytest.mark.parametrize(
@@ -135,7 +148,7 @@ def test_formats_of_alignments(name):
 
 def test_no_such_format(any_table):
     with pytest.raises(UsageError, match=r"format 'docx' is none of tsv, arrow, "):
-        pairs_writer("docx", HEADER, context_for(any_table))
+        make_writer("pairs", "docx", HEADER, context_for(any_table))
 
 
 @pytest.mark.parametrize("name", TEXTS)
@@ -155,7 +168,7 @@ def test_same_bytes_however_cut(write, any_table, name):
 def test_a_restored_writer_makes_the_same_file(any_table, name):
     """What a shard carries is enough, and it is JSON."""
     table = suited(any_table, name)
-    writer = pairs_writer(name, HEADER, context_for(table))
+    writer = make_writer("pairs", name, HEADER, context_for(table))
     again = restore(json.loads(json.dumps(writer.describe())))
     assert (again.name, again.kind, again.is_binary, again.needs_all) == (
         name, "pairs", name in ("arrow", "arrows", "bam", "feather", "html", "parquet", "result"),
@@ -188,7 +201,7 @@ def every_pair(table):
 
 def test_layouts_of_a_matrix_that_are_text(any_table):
     for layout in ("tsv", "npz"):
-        writer = pairs_writer("matrix", HEADER, context_for(any_table, matrix_layout=layout))
+        writer = make_writer("pairs", "matrix", HEADER, context_for(any_table, matrix_layout=layout))
         assert writer.is_binary == (layout == "npz")
 
 
@@ -215,7 +228,7 @@ def test_layouts_of_a_matrix_that_are_text(any_table):
     ],
 )  # fmt: skip
 def test_damaged_descriptions(any_table, change):
-    description = {**pairs_writer("sam", HEADER, context_for(any_table)).describe(), **change}
+    description = {**make_writer("pairs", "sam", HEADER, context_for(any_table)).describe(), **change}
     with pytest.raises(InputError, match="another version of tropalign wrote this, or it is damaged"):
         restore(description)
 
@@ -243,6 +256,6 @@ def test_every_format_writes_any_command(any_table, name):
     table = suited(any_table, name)
     header = Header("1", "pairs \udcff\x1b.fa", {"matrix": "\udcff"})
     out = io.BytesIO()
-    writer = pairs_writer(name, header, context_for(table))
+    writer = make_writer("pairs", name, header, context_for(table))
     writer.assemble(parts_of(writer, table), out)
     assert (b"\x1b" not in out.getvalue()) or writer.is_binary

@@ -14,8 +14,8 @@ from formats.conftest import HEADER, context_for, parts_of
 from formats.tables import random_table
 from tropalign.errors import InputError, TropalignWarning
 from tropalign.formats.pairs import bam
-from tropalign.formats.registry import pairs_writer, restore
-from tropalign.formats.sam_names import NO_READ, NO_REFERENCE
+from tropalign.formats.pairs.sam_fields import NO_READ, NO_REFERENCE
+from tropalign.formats.registry import make_writer, restore
 from tropalign.results.alignments import concatenate
 from tropalign.sequences import NUCLEOTIDE
 
@@ -239,7 +239,7 @@ def test_samtools_takes_both(write, tmp_path):
 def test_bam_of_proteins(proteins):
     pytest.importorskip("pysam")
     with pytest.raises(InputError, match=r"^BAM holds nucleotides only, and these are proteins: choose format sam$"):
-        pairs_writer("bam", HEADER, context_for(proteins))
+        make_writer("pairs", "bam", HEADER, context_for(proteins))
 
 
 def test_without_pysam(monkeypatch, strands):
@@ -255,13 +255,13 @@ def test_a_full_disk_is_told(strands):
         def write(self, data):
             raise OSError(28, "No space left on device")
 
-    writer = pairs_writer("bam", HEADER, context_for(strands))
+    writer = make_writer("pairs", "bam", HEADER, context_for(strands))
     with pytest.raises(OSError, match="No space left"):
         writer.assemble(parts_of(writer, strands), Full())
 
 
 def test_shards_bring_what_the_file_needs(strands):
-    writer = pairs_writer("sam", HEADER, context_for(strands))
+    writer = make_writer("pairs", "sam", HEADER, context_for(strands))
     parts, one, merged = parts_of(writer, strands, (5,)), io.BytesIO(), io.BytesIO()
     writer.assemble(parts, one)
     restore(writer.describe()).assemble(parts, merged)
@@ -271,7 +271,7 @@ def test_shards_bring_what_the_file_needs(strands):
 @pytest.mark.parametrize("change", [{"query": 99}, {"query": -1}, {"end": 10**9}, {"offsets": -5}, {"begin": 10**6}])
 def test_damaged_parts(strands, change):
     """A shard may hold anything; nothing of it points beyond its bytes."""
-    writer = pairs_writer("sam", HEADER, context_for(strands))
+    writer = make_writer("pairs", "sam", HEADER, context_for(strands))
     ((name, value),) = change.items()
     with np.load(io.BytesIO(writer.encode(strands))) as found:
         arrays = dict(found)

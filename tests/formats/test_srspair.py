@@ -8,7 +8,7 @@ from Bio import Align, AlignIO
 import tropalign
 from formats.conftest import context_for
 from formats.tables import GAP, matrix_for, random_table
-from tropalign.formats.pairs import srspair
+from tropalign.formats.pairs.gapped import encode_srspair
 from tropalign.sequences import PROTEIN, SequenceBatch
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -76,13 +76,13 @@ def test_is_byte_for_byte_that_of_emboss():
     pairs = np.array([[0, k] for k in range(1, len(batch))])
     matrix = matrix_for(PROTEIN)
     (table,) = tropalign.align_all(batch, batch, pairs=pairs, matrix=matrix, gap=GAP, mode="local", n_threads=1)
-    assert srspair.encode(table, context_for(table)).decode() == (GOLDEN / "water.srspair").read_text()
+    assert encode_srspair(table, context_for(table)).decode() == (GOLDEN / "water.srspair").read_text()
 
 
 @pytest.mark.parametrize("known", [True, False])
 def test_without_a_matrix(proteins, known):
     context = context_for(proteins) if known else context_for(proteins, substitution=None, gap=None)
-    text = srspair.encode(proteins, context).decode()
+    text = encode_srspair(proteins, context).decode()
     assert ("# Matrix: BLOSUM50" in text) == known == ("Gap_penalty" in text)
 
 

@@ -13,7 +13,7 @@ from formats.conftest import HEADER, context_for, parts_of
 from formats.tables import random_table, reduced
 from tropalign.errors import InputError
 from tropalign.formats.header import Header
-from tropalign.formats.registry import pairs_writer, restore
+from tropalign.formats.registry import make_writer, restore
 from tropalign.results import rows
 from tropalign.results.output_columns import OUTPUT_COLUMNS, default_names
 from tropalign.sequences import NUCLEOTIDE, PROTEIN, SequenceBatch
@@ -86,7 +86,7 @@ def test_every_column(write, any_table, name):
 def test_parts_and_shards_make_the_same_file(any_table, name, columns):
     """However the table is cut, and by a writer that knows only what a shard does."""
     table = reduced(any_table, "score") if columns == ("target", "query_length") else any_table
-    writer = pairs_writer(name, HEADER, context_for(table, columns=columns))
+    writer = make_writer("pairs", name, HEADER, context_for(table, columns=columns))
     again = restore(json.loads(json.dumps(writer.describe())))
     files = []
     for maker, cuts in ((writer, ()), (again, (1, 7, 7, 20))):
@@ -135,7 +135,7 @@ def test_tables_without_comments(any_table):
     pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
     table = renamed(any_table, ["a#1", "#b", "##", "d", "e"])
     header = Header("1.2.3", "tropalign pairs a.fa", {"mode": "local"}, has_comments=False)
-    writer, out = pairs_writer("tsv", header, context_for(table)), io.BytesIO()
+    writer, out = make_writer("pairs", "tsv", header, context_for(table)), io.BytesIO()
     restore(json.loads(json.dumps(writer.describe()))).assemble(iter(parts_of(writer, table)), out)
     assert out.getvalue().startswith(b"query\ttarget\t")
     names = table.columns()["query"].tolist()
@@ -226,7 +226,7 @@ def test_doubles_are_rounded_as_elsewhere(values):
     ],
 )
 def test_parts_of_other_columns(proteins, damage):
-    writer = pairs_writer("arrows", HEADER, context_for(proteins))
+    writer = make_writer("pairs", "arrows", HEADER, context_for(proteins))
     arrays = dict(np.load(io.BytesIO(parts_of(writer, proteins)[0])))
     sink = io.BytesIO()
     np.savez(sink, **damage(arrays))

@@ -123,16 +123,16 @@ def _formats(found: Any) -> Iterator[tuple[str, str]]:
 def _write(found: Any, kind: str, name: str, path: Path) -> None:
     if kind in ("segments", "plots"):
         from tropalign.formats.header import Header
-        from tropalign.formats.pairs import PairsContext
-        from tropalign.formats.registry import bound
-        from tropalign.formats.segments import SegmentsContext
+        from tropalign.formats.pairs.context import PairsContext
+        from tropalign.formats.registry import make_writer
+        from tropalign.formats.segments.context import SegmentsContext
 
         context = (
             PairsContext(queries=found.queries, targets=found.targets, report=found.depth)
             if kind == "plots"
             else SegmentsContext()
         )
-        writer = bound(kind, name, Header("0", "", {}), context)
+        writer = make_writer(kind, name, Header("0", "", {}), context)
         writer.assemble([writer.encode(found)], io.BytesIO())
     else:
         found.write(path, name)

@@ -1,8 +1,11 @@
 """What the tests of the kernels share: tasks on a device beside the same on the processor."""
 
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
+from msa.families import store_of
+from oracles.consistency import turned
 
 import tropalign
 from tropalign import _native
@@ -164,18 +167,11 @@ def check_shares(device, model, family, shape, keep):
 def random_store(seed, lengths, filled=0.1, missing=()):
     """A store of random sparse posteriors of all pairs but the missing ones, and their matrices in both orders."""
     rng, matrices = np.random.default_rng(seed), {}
-    store = _native.PosteriorStore(np.array(lengths, np.int32))
-    for x in range(len(lengths)):
-        for y in range(x + 1, len(lengths)):
-            if (x, y) in missing:
-                continue
+    for x, y in combinations(range(len(lengths)), 2):
+        if (x, y) not in missing:
             shape = lengths[x], lengths[y]
-            matrix = np.where(rng.random(shape) < filled, rng.integers(1, 32768, shape), 0).astype(np.uint16)
-            rows, columns = np.nonzero(matrix)
-            sizes = np.bincount(rows, minlength=shape[0]).astype(np.uint16)
-            store.add(np.array([[x, y]], np.int32), sizes, columns.astype(np.uint16), matrix[rows, columns])
-            matrices[x, y], matrices[y, x] = matrix, matrix.T
-    return store, matrices
+            matrices[x, y] = np.where(rng.random(shape) < filled, rng.integers(1, 32768, shape), 0).astype(np.uint16)
+    return store_of(lengths, matrices), turned(matrices)
 
 
 def check_relax(device, store_and_again, group, rule, told=None):

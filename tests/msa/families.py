@@ -23,13 +23,16 @@ def random_family(rng, lengths, density=0.3, missing=0.0):
     return made
 
 
+def sparse(matrix):
+    """A matrix as a store takes it: sizes of rows, columns and values of what is not 0."""
+    rows, columns = np.nonzero(matrix)
+    sizes = np.bincount(rows, minlength=len(matrix)).astype(np.uint16)
+    return sizes, columns.astype(np.uint16), matrix[rows, columns].astype(np.uint16)
+
+
 def store_of(lengths, matrices):
     """The store that holds just these."""
     store = _native.PosteriorStore(np.array(lengths, np.int32))
-    for (x, y), matrix in matrices.items():
-        rows, columns = np.nonzero(matrix)
-        sizes = np.bincount(rows, minlength=len(matrix)).astype(np.uint16)
-        store.add(
-            np.array([[x, y]], np.int32), sizes, columns.astype(np.uint16), matrix[rows, columns].astype(np.uint16)
-        )
+    for pair, matrix in matrices.items():
+        store.add(np.array([pair], np.int32), *sparse(matrix))
     return store

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msa.families import store_of
 from oracles import consistency as oracle
 
 from tropalign import _native
@@ -32,15 +33,6 @@ def random_family(rng, lengths, density=0.2, is_missing=lambda x, y: False):
             most = max(values.sum(axis=0, initial=0).max(initial=0), values.sum(axis=1, initial=0).max(initial=0), 1)
             made[x, y] = (values / most * ONE).astype(np.uint16)
     return made
-
-
-def store_of(lengths, matrices):
-    store = _native.PosteriorStore(np.array(lengths, np.int32))
-    for (x, y), matrix in matrices.items():
-        rows, columns = np.nonzero(matrix)
-        sizes = np.bincount(rows, minlength=len(matrix)).astype(np.uint16)
-        store.add(np.array([[x, y]], np.int32), sizes, columns.astype(np.uint16), matrix[rows, columns])
-    return store
 
 
 def dense(store, x, y, shape):
@@ -88,10 +80,7 @@ def test_rows_and_their_transposes():
 
 def test_rows_of_the_later_sequence_may_be_given():
     matrix = random_family(np.random.default_rng(1), [5, 9], 0.5)[0, 1]
-    rows, columns = np.nonzero(matrix.T)
-    store = _native.PosteriorStore(np.array([5, 9], np.int32))
-    sizes = np.bincount(rows, minlength=9).astype(np.uint16)
-    store.add(np.array([[1, 0]], np.int32), sizes, columns.astype(np.uint16), matrix.T[rows, columns])
+    store = store_of([5, 9], {(1, 0): matrix.T})
     np.testing.assert_array_equal(dense(store, 0, 1, matrix.shape), matrix)
 
 
@@ -103,36 +92,28 @@ def test_bytes_are_about_8_per_element_and_4_per_row():
     assert least < store.n_bytes < 1.02 * least
 
 
+def assert_relaxed(rng, lengths, density, cutoff, n_threads):
+    matrices = random_family(rng, lengths, density)
+    weights = rng.random(len(lengths))
+    store = store_of(lengths, matrices)
+    store.relax(weights, together(lengths), 0.0, cutoff, n_threads)
+    compare(store, oracle.quickprobs1(shares(matrices), weights), cutoff)
+
+
 @pytest.mark.parametrize("n_threads", [1, 3])
 def test_all_sequences_between(isa, n_threads):
     rng = np.random.default_rng(2)
     lengths = [30, 1, 25, 40, 0, 31, 7, *rng.integers(1, 50, 30)]  # three times kMostBetween
-    matrices = random_family(rng, lengths)
-    weights = rng.random(len(lengths))
-    store = store_of(lengths, matrices)
-    store.relax(weights, together(lengths), 0.0, 0.01, n_threads)
-    compare(store, oracle.quickprobs1(shares(matrices), weights), 0.01)
+    assert_relaxed(rng, lengths, 0.2, 0.01, n_threads)
 
 
 def test_wide_rows(isa):
     """More chunks than are summed at once, and rows of a twin that share none."""
-    rng = np.random.default_rng(3)
-    lengths = [60, 301, 150, 210]
-    matrices = random_family(rng, lengths, 0.3)
-    weights = rng.random(4)
-    store = store_of(lengths, matrices)
-    store.relax(weights, together(lengths), 0.0, 0.0, 1)
-    compare(store, oracle.quickprobs1(shares(matrices), weights))
+    assert_relaxed(np.random.default_rng(3), [60, 301, 150, 210], 0.3, 0.0, 1)
 
 
 def test_long_sequences_are_taken_fewer_at_a_time():
-    rng = np.random.default_rng(4)
-    lengths = [1500, 700, 1, 600, 450]
-    matrices = random_family(rng, lengths, 0.002)
-    store = store_of(lengths, matrices)
-    weights = rng.random(5)
-    store.relax(weights, together(lengths), 0.0, 0.001, 2)
-    compare(store, oracle.quickprobs1(shares(matrices), weights), 0.001)
+    assert_relaxed(np.random.default_rng(4), [1500, 700, 1, 600, 450], 0.002, 0.001, 2)
 
 
 def test_the_rules_of_quickprobs2():

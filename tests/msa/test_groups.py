@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from msa.families import random_family
+from msa.families import random_family, sparse
 from oracles import large as oracle
 from oracles.progressive import ONE
 
@@ -13,12 +13,6 @@ from tropalign import _native
 from tropalign.devices.registry import open_devices
 from tropalign.msa.groups import Item, ItemPair, Pool, starting_columns
 from tropalign.msa.models import PROTEIN_2
-
-
-def sparse(matrix):
-    rows, columns = np.nonzero(matrix)
-    sizes = np.bincount(rows, minlength=len(matrix)).astype(np.uint16)
-    return sizes, columns.astype(np.uint16), matrix[rows, columns].astype(np.uint16)
 
 
 def dense(row_sizes, columns, values, n_columns):

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from msa.families import store_of
 from oracles import progressive as progressive_oracle
 from oracles import trees as tree_oracle
 from other_processors.pair_families import AMINO_ACIDS, changed, random_text
@@ -75,7 +76,7 @@ def tables_of_models() -> dict[str, Any]:
 
 def random_store(rng: np.random.Generator, lengths: list[int], missing: float = 0.0) -> tuple[Any, dict[Any, Any]]:
     """A store, and its matrices: high values near the diagonal, most of the others 0."""
-    store, matrices = _native.PosteriorStore(np.array(lengths, np.int32)), {}
+    matrices = {}
     for x, m in enumerate(lengths):
         for y in range(x + 1, len(lengths)):
             n = lengths[y]
@@ -83,13 +84,8 @@ def random_store(rng: np.random.Generator, lengths: list[int], missing: float = 
                 continue
             apart = abs(np.arange(m)[:, None] * n - np.arange(n)[None, :] * m) // max(min(m, n), 1)
             values = rng.integers(0, ONE + 1, (m, n)) // (1 + apart * apart)
-            matrix = np.where(rng.random((m, n)) < 0.4, values, 0).astype(np.int64)
-            rows, columns = np.nonzero(matrix)
-            sizes = np.bincount(rows, minlength=m).astype(np.uint16)
-            kept = matrix[rows, columns].astype(np.uint16)
-            store.add(np.array([[x, y]], np.int32), sizes, columns.astype(np.uint16), kept)
-            matrices[x, y] = matrix
-    return store, matrices
+            matrices[x, y] = np.where(rng.random((m, n)) < 0.4, values, 0).astype(np.int64)
+    return store_of(lengths, matrices), matrices
 
 
 def content(store: Any, matrices: dict[Any, Any]) -> list[Any]:

@@ -7,11 +7,16 @@ import os
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
+from itertools import combinations
 from typing import Any
 
 import numpy as np
-from oracles.pairwise import Expected
+from oracles.pairwise import FREE_ENDS, Expected
 
+AMINO_ACIDS = "ARNDCQEGHILKMFPSTWYV"
+MODES = ("local", "global", "semiglobal")
+#: All choices of ends at which residues may hang over at no cost.
+FREE_SETS = [tuple(ends) for k in range(5) for ends in combinations(FREE_ENDS, k)]
 COLUMNS = ("query_index", "target_index", "score", "query_start", "query_end", "target_start", "target_end")
 COLUMNS += ("n_identical", "n_similar", "n_gaps", "n_columns")
 
@@ -88,3 +93,22 @@ def assert_same(columns: dict[str, Any], others: dict[str, Any]) -> None:
     """The columns that both have are equal in every row."""
     for name in columns.keys() & others.keys():
         np.testing.assert_array_equal(columns[name], others[name], err_msg=name)
+
+
+def check_engines(
+    engines: list[Engine], queries: list[str], targets: list[str] | None, wanted: Any, **options: Any
+) -> None:
+    """All depths on all instruction sets give the rows that are wanted."""
+    for engine in engines:
+        columns = engine.align(queries, targets, **options)
+        for k, (got, want) in enumerate(zip(rows(columns), wanted, strict=True)):
+            assert got == want, f"row {k} on {engine.isa}"
+        for report in ("ends", "score"):
+            shallow = engine.align(queries, targets, report=report, **options)
+            assert ("query_start" in shallow) == (report == "ends") and "cigar" not in shallow
+            assert_same(shallow, columns)
+
+
+def codes(alphabet: Any, text: str) -> list[int]:
+    """Codes of letters."""
+    return alphabet.encode(np.frombuffer(text.encode(), np.uint8))[0].tolist()

@@ -5,12 +5,11 @@ import random
 import numpy as np
 import pytest
 from oracles.pairwise import FREE_ENDS, align, best_score
-from pairwise.engines import assert_same, rows
+from pairwise.engines import AMINO_ACIDS, MODES, assert_same, check_engines, codes, rows
 
 import tropalign
 
 LETTERS = "ACGT"
-AMINO_ACIDS = "ARNDCQEGHILKMFPSTWYV"
 
 
 def random_matrix(rng, letters, low, high):
@@ -37,10 +36,9 @@ def relatives(rng, letters, count, lengths):
 
 def expected(queries, targets, pairs, matrix, gap, mode, free_ends, alphabet):
     scores = tropalign.SubstitutionMatrix.of(matrix, alphabet).scores
-    codes = [
-        [alphabet.encode(np.frombuffer(t.encode(), np.uint8))[0].tolist() for t in side] for side in (queries, targets)
+    return [
+        align(codes(alphabet, queries[i]), codes(alphabet, targets[j]), scores, *gap, mode, free_ends) for i, j in pairs
     ]
-    return [align(codes[0][i], codes[1][j], scores, *gap, mode, free_ends) for i, j in pairs]
 
 
 def check(engines, queries, targets, matrix, gap, mode, free_ends=FREE_ENDS, protein=False):
@@ -49,15 +47,10 @@ def check(engines, queries, targets, matrix, gap, mode, free_ends=FREE_ENDS, pro
     pairs = [(i, j) for i in range(len(queries)) for j in range(len(others)) if targets is not None or i < j]
     wanted = expected(queries, others, pairs, matrix, gap, mode, free_ends, alphabet)
     options = {"matrix": matrix, "gap": gap, "mode": mode, "free_ends": free_ends, "protein": protein, "n_threads": 1}
-    for engine in engines:
-        columns = engine.align(queries, targets, **options)
-        for k, (got, want) in enumerate(zip(rows(columns), wanted, strict=True)):
-            assert got == want, f"pair {pairs[k]} on {engine.isa}"
-        for report in ("ends", "score"):
-            assert_same(engine.align(queries, targets, report=report, **options), columns)
+    check_engines(engines, queries, targets, wanted, **options)
 
 
-@pytest.mark.parametrize("mode", ["local", "global", "semiglobal"])
+@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("gap", [(3, 1), (0, 2), (11, 1)])
 def test_every_pair_of_a_set(engines, mode, gap):
     """Longer sequences stand before and after shorter ones, so that both lie along the rows."""
@@ -66,7 +59,7 @@ def test_every_pair_of_a_set(engines, mode, gap):
     check(engines, sequences, None, random_matrix(rng, LETTERS, -6, 4), gap, mode)
 
 
-@pytest.mark.parametrize("mode", ["local", "global", "semiglobal"])
+@pytest.mark.parametrize("mode", MODES)
 def test_full_vectors(engines, mode):
     """One sequence with many: its profile along the rows, be it the query or the target, the longer or the shorter."""
     rng = random.Random(mode)
@@ -92,7 +85,7 @@ def test_scores_beyond_8_and_16_bits(engines):
             check(engines, sequences, None, random_matrix(rng, LETTERS, -high, high), (high, high // 9), mode)
 
 
-@pytest.mark.parametrize("mode", ["local", "global", "semiglobal"])
+@pytest.mark.parametrize("mode", MODES)
 def test_long_pairs_and_their_starts(engines, mode):
     """Strips as lanes, bands and the sweep back against a pair at a time; query and target long in turn."""
     rng = random.Random(mode)

@@ -10,13 +10,13 @@ from functools import cache
 import numpy as np
 import pytest
 from oracles.pairwise import align
-from pairwise.test_kernels import codes, matrix_scores
+from pairwise.engines import MODES, codes
+from pairwise.test_kernels import matrix_scores
 
 import tropalign as ta
 from tropalign import _native
 
 BAND = 4096
-MODES = ["local", "global", "semiglobal"]
 FREE_ENDS = [
     ("query-start", "query-end"),
     ("target-start", "target-end"),
@@ -67,7 +67,7 @@ def test_bands_of_rows(isa, sets, mode, gap):
 @cache
 def wanted_score(query, target, mode, free_ends):
     """The oracle's, for all instruction sets at once."""
-    query, target = codes("protein", query), codes("protein", target)
+    query, target = codes(ta.PROTEIN, query), codes(ta.PROTEIN, target)
     return align(query, target, matrix_scores("protein", "BLOSUM62"), 11, 1, mode, free_ends).score
 
 

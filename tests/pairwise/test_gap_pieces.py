@@ -9,15 +9,12 @@ import numpy as np
 import pytest
 from oracles import gap_pieces
 from oracles.pairwise import FREE_ENDS, cigar_operations
-from pairwise.engines import assert_same, rows
+from pairwise.engines import AMINO_ACIDS, FREE_SETS, MODES, assert_same, check_engines, codes
 
 import tropalign
 from tropalign.errors import UsageError
 
-MODES = ["local", "global", "semiglobal"]
-FREE_SETS = [tuple(s) for k in range(5) for s in combinations(FREE_ENDS, k)]
 TWO = [(4, 2, 24, 1), (0, 3, 5, 0), (24, 1, 4, 2), (2, 2, 2, 2), (0, 0, 0, 0), (6, 5, 11, 1)]
-AMINO_ACIDS = "ARNDCQEGHILKMFPSTWYV"
 
 
 def relatives(rng, letters, count, lengths):
@@ -35,10 +32,6 @@ def relatives(rng, letters, count, lengths):
                 copy[at:at] = [rng.choice(letters) for _ in range(rng.randint(0, 12))]
         out.append("".join(copy)[: lengths[1]] or letters[0])
     return out
-
-
-def codes(alphabet, text):
-    return alphabet.encode(np.frombuffer(text.encode(), np.uint8))[0].tolist()
 
 
 def pieces(costs):
@@ -59,12 +52,7 @@ def check(engines, sequences, matrix, gap, end_gap, mode, free_ends=FREE_ENDS):
     ends = None if end_gap is None else tropalign.Gap(*end_gap)
     options = {"matrix": matrix, "gap": gap, "end_gap": ends, "mode": mode, "free_ends": free_ends, "n_threads": 1}
     options["protein"] = matrix.alphabet.name == "protein"
-    for engine in engines:
-        columns = engine.align(sequences, None, **options)
-        for k, (got, want) in enumerate(zip(rows(columns), wanted, strict=True)):
-            assert got == want, f"row {k} on {engine.isa}"
-        for report in ("ends", "score"):
-            assert_same(engine.align(sequences, None, report=report, **options), columns)
+    check_engines(engines, sequences, None, wanted, **options)
     letters = [codes(matrix.alphabet, text) for text in sequences]
     for (a, b), row in zip(combinations(letters, 2), wanted, strict=True):
         costs = pieces(gap), pieces(gap if end_gap is None else end_gap)

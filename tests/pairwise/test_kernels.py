@@ -9,15 +9,24 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from oracles.pairwise import FREE_ENDS, align, cigar_operations, rescore
-from pairwise.engines import Engine, align_here, assert_same, environment, rows
+from pairwise.engines import (
+    AMINO_ACIDS,
+    FREE_SETS,
+    MODES,
+    Engine,
+    align_here,
+    assert_same,
+    check_engines,
+    codes,
+    environment,
+    rows,
+)  # fmt: skip
 
 import tropalign
 
-FREE_SETS = [tuple(s) for k in range(5) for s in combinations(FREE_ENDS, k)]
-MODES = ["local", "global", "semiglobal"]
 GAPS = [(0, 0), (0, 1), (1, 0), (3, 1), (8, 2), (11, 1), (0, 5), (20, 10), (60, 0), (100, 30)]
 PROTEIN = "ARNDCQEGHILKMFPSTWYVBZX*"
-AMINO_ACIDS = "ARNDCQEGHILKMFPSTWYV"
+ALPHABETS = {"protein": tropalign.PROTEIN, "nucleotide": tropalign.NUCLEOTIDE}
 #: Letters of a case's sequences; two or one make ties the rule rather than the exception.
 POOLS = {"protein": [PROTEIN, AMINO_ACIDS, "WC", "AG", "W"], "nucleotide": ["ACGT", "ACGTRYSWKMBDHVN", "AC", "A"]}
 
@@ -34,29 +43,17 @@ def matrix_options(kind, matrix):
     return {"protein": False, "match": matrix[0], "mismatch": matrix[1]}
 
 
-def codes(kind, text):
-    alphabet = tropalign.PROTEIN if kind == "protein" else tropalign.NUCLEOTIDE
-    return alphabet.encode(np.frombuffer(text.encode(), np.uint8))[0].tolist()
-
-
 def expected_rows(kind, queries, targets, matrix, gap, mode, free_ends):
     pairs = combinations(queries, 2) if targets is None else ((q, t) for q in queries for t in targets)
-    scores = matrix_scores(kind, matrix)
-    return [align(codes(kind, q), codes(kind, t), scores, *gap, mode, free_ends) for q, t in pairs]
+    scores, alphabet = matrix_scores(kind, matrix), ALPHABETS[kind]
+    return [align(codes(alphabet, q), codes(alphabet, t), scores, *gap, mode, free_ends) for q, t in pairs]
 
 
 def check(engines, kind, queries, targets, matrix, gap, mode, free_ends=FREE_ENDS):
     """All depths on all engines give what the oracle gives."""
     expected = expected_rows(kind, queries, targets, matrix, gap, mode, free_ends)
     options = {**matrix_options(kind, matrix), "gap": gap, "mode": mode, "free_ends": tuple(free_ends), "n_threads": 1}
-    for engine in engines:
-        columns = engine.align(queries, targets, **options)
-        for k, (got, wanted) in enumerate(zip(rows(columns), expected, strict=True)):
-            assert got == wanted, f"row {k} on {engine.isa}"
-        for report in ("ends", "score"):
-            shallow = engine.align(queries, targets, report=report, **options)
-            assert ("query_start" in shallow) == (report == "ends") and "cigar" not in shallow
-            assert_same(shallow, columns)
+    check_engines(engines, queries, targets, expected, **options)
 
 
 @st.composite
@@ -199,7 +196,7 @@ def test_scores_beyond_16_bits(engines, mode):
         assert_same(columns, by_isa[0])
         row = rows(columns)[0]
         scores = tropalign.SubstitutionMatrix.from_name("BLOSUM62").scores
-        a, b = (codes("protein", text) for text in sequences)
+        a, b = (codes(tropalign.PROTEIN, text) for text in sequences)
         operations = cigar_operations(row.cigar)
         rescored = rescore(a, b, scores, 11, 1, operations, row.query_start, row.target_start)
         assert rescored == (row.score, row.query_end, row.target_end), engine.isa
@@ -266,7 +263,7 @@ def test_long_pairs(engines, mode, lengths):
         options = {"protein": False, "match": 5, "mismatch": -4, "gap": (10, 1), "mode": mode}
         by_isa = [engine.align(queries, targets, **options) for engine in engines]
         scores = matrix_scores("nucleotide", (5, -4))
-        a, b = codes("nucleotide", queries[0]), codes("nucleotide", targets[0])
+        a, b = codes(tropalign.NUCLEOTIDE, queries[0]), codes(tropalign.NUCLEOTIDE, targets[0])
         if lengths[0] * lengths[1] < 300_000:
             assert rows(by_isa[0]) == [align(a, b, scores, 10, 1, mode)]
         row = rows(by_isa[0])[0]

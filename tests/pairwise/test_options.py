@@ -11,7 +11,7 @@ import tropalign as ta
 from tropalign.cli.main import make_parser
 from tropalign.errors import UsageError
 from tropalign.formats.pairs import MATRIX_LAYOUTS, MATRIX_VALUES
-from tropalign.formats.placed import INSERTIONS
+from tropalign.formats.placed.context import INSERTIONS
 from tropalign.pairwise import MODES, REPORTS, STRANDS, PairOptions
 from tropalign.pairwise.gpu_scheme import KEEPS_ZERO
 from tropalign.pairwise.options import checked_pairs
@@ -151,7 +151,7 @@ def test_the_command_line_offers_what_there_is():
     assert choices["alphabet"] == ("auto", *ALPHABETS)
     of_place = {action.dest: tuple(action.choices or ()) for action in verbs["place"]._actions}
     assert of_place["alphabet"] == ("auto", *ALPHABETS)
-    assert choices["matrix_values"] == MATRIX_VALUES and choices["matrix_layout"] == MATRIX_LAYOUTS
+    assert choices["matrix_values"] == MATRIX_VALUES and choices["matrix_layout"] == tuple(MATRIX_LAYOUTS)
     assert of_place["gap_flags"] == GAP_FLAGS and of_place["scheme"] == tuple(SCHEMES)
     assert of_place["insertions"] == INSERTIONS and of_place["strand"] == STRANDS
 

@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 from oracles.pairwise import FREE_ENDS, align
-from pairwise.test_kernels import codes
+from pairwise.engines import codes
 
 import tropalign as ta
 from tropalign import _native
@@ -37,7 +37,7 @@ def matrix(is_whole=False, match=5, mismatch=-4):
     """Scores of nucleotides. One beyond 8 bits, of letters that no sequence has, makes all pairs go without bands."""
     scores = np.array(ta.SubstitutionMatrix.match_mismatch(match, mismatch).scores, np.int32)
     if is_whole:
-        n = codes("dna", "N")[0]
+        n = codes(ta.NUCLEOTIDE, "N")[0]
         scores[n, n] = 300
     return scores
 
@@ -112,7 +112,7 @@ def test_against_the_oracle(isa):
     for mode in ("global", "semiglobal"):
         found = columns(queries, targets, pairs, mode, "alignment", matrix(), (6, 1))
         for k, (query, target) in enumerate(zip(queries, targets, strict=True)):
-            expected = align(codes("dna", query), codes("dna", target), matrix(), 6, 1, mode)
+            expected = align(codes(ta.NUCLEOTIDE, query), codes(ta.NUCLEOTIDE, target), matrix(), 6, 1, mode)
             assert [found[name][k] for name in NAMES] == [getattr(expected, name) for name in NAMES]
             path = found["cigar_ops"][found["cigar_offsets"][k] : found["cigar_offsets"][k + 1]]
             assert "".join(f"{run >> 4}{'MIDNSHP=X'[run & 15]}" for run in path) == expected.cigar

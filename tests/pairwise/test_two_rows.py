@@ -4,11 +4,11 @@ import random
 
 import numpy as np
 import pytest
+from pairwise.engines import MODES
 
 import tropalign as ta
 from tropalign import _native
 
-MODES = ["local", "global", "semiglobal"]
 REPORTS = {"score": 0, "alignment": 2}
 
 

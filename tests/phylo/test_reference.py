@@ -12,7 +12,7 @@ from phylo.cases import reference, vector_of
 import tropalign as ta
 from tropalign.errors import InputError, TropalignWarning
 from tropalign.formats.msa import read_alignment
-from tropalign.formats.reference_rows import Insertions, fixed_rows
+from tropalign.formats.placed.rows import Insertions, fixed_rows
 from tropalign.phylo.branch_vectors import compatible_transitions, exact_transitions
 from tropalign.phylo.tree import parse_tree
 

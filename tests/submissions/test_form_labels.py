@@ -4,8 +4,7 @@ import re
 
 import pytest
 
-from tropalign.submissions.labels import FORMATS, GROUPS, OPTIONS, OUTPUTS, for_forms, message_for_forms
-from tropalign.submissions.tables import SUFFIXES
+from tropalign.submissions.labels import GROUPS, OPTIONS, OUTPUTS, for_forms, message_for_forms
 from tropalign.submissions.verbs import SERVED, served_verb
 
 #: Flags that are words already.
@@ -35,7 +34,6 @@ def test_no_label_is_of_an_option_that_is_gone():
     assert {*OPTIONS} <= {one.flag for verb in verbs for one in verb.options}
     assert {*GROUPS.values()} <= {one.group for verb in verbs for one in verb.options}
     assert {*OUTPUTS} <= {one.role for verb in verbs for one in verb.outputs}
-    assert {*FORMATS} <= {*SUFFIXES}
 
 
 def test_messages_of_pages_point_at_no_help_of_the_command_line():

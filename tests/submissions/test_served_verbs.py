@@ -8,8 +8,8 @@ import pytest
 from tropalign.cli.main import VERBS
 from tropalign.errors import UsageError
 from tropalign.formats.registry import format_for_path
-from tropalign.submissions.tables import ABOUT, MEDIA_TYPES, SERVERS, SUFFIXES
-from tropalign.submissions.verbs import SERVED, parser_of, served_verb, unclassified
+from tropalign.submissions.tables import ABOUT, SERVERS
+from tropalign.submissions.verbs import SERVED, format_of_verb, parser_of, served_verb, unclassified
 
 ROOT = Path(__file__).parents[2]
 #: Verbs that make no sense on a server, each with its reason.
@@ -75,15 +75,10 @@ def test_nothing_of_the_server_is_offered(name):
 def test_formats_have_suffixes_that_choose_them(name):
     verb, kind = served_verb(name), ABOUT[name].kind
     for format in verb.formats:
-        suffix = SUFFIXES[format]
+        suffix = format_of_verb(name, format).suffix
         if kind and (format != "matrix"):
             assert format_for_path(kind, f"x{suffix}") == format
     assert verb.formats[0] == verb.default_format
-
-
-def test_every_media_type_is_of_a_suffix():
-    beside = {one.suffix for known in ABOUT.values() for one in known.beside}
-    assert {*MEDIA_TYPES} <= {*SUFFIXES.values()} | beside
 
 
 @pytest.mark.parametrize("name", SERVED)

@@ -296,14 +296,12 @@ def _outputs(options: argparse.Namespace, form: str, chosen: ClusterOptions) -> 
     from tropalign.execution.run import Output
     from tropalign.formats.clusters import ClustersContext
     from tropalign.formats.header import Header
-    from tropalign.formats.registry import clusters_writer
+    from tropalign.formats.registry import make_writer
 
     header = Header(__version__, command_line(options.parser, options, format=form), chosen.parameters())
     context = ClustersContext(options.sizeout)
     wanted = [("clusters", form, options.output), ("representatives", "fasta", place_of(options, "representatives"))]
     wanted.append(("clusters", "uc", place_of(options, "uc")))
     return [
-        Output(kind, path, clusters_writer(kind, name, header, context))
-        for kind, name, path in wanted
-        if path is not None
+        Output(kind, path, make_writer(kind, name, header, context)) for kind, name, path in wanted if path is not None
     ]

@@ -23,9 +23,8 @@ from tropalign.formats.registry import format_names
 from tropalign.machine.numbers import MOST_THREADS
 
 if TYPE_CHECKING:
-    from tropalign.execution.run import Output
+    from tropalign.execution.run import Output, Writer
     from tropalign.execution.task import Progress
-    from tropalign.formats.writer import Writer
     from tropalign.hmm.decode_task import Contents
     from tropalign.hmm.decoding import Decoder
     from tropalign.hmm.model import HMM
@@ -255,8 +254,8 @@ def _outputs(options: argparse.Namespace, model: HMM, decoder: Decoder) -> list[
     from tropalign.execution.run import Output
     from tropalign.formats.aligned import title_of
     from tropalign.formats.header import Header
-    from tropalign.formats.registry import format_for_path, segments_writer
-    from tropalign.formats.segments import SegmentsContext
+    from tropalign.formats.registry import format_for_path, make_writer
+    from tropalign.formats.segments.context import SegmentsContext
 
     name = options.format or format_for_path("segments", options.output)
     words = {"model": model.name or "unnamed", "coordinates": "0-based, half-open", "support": "mean posterior"}
@@ -269,7 +268,7 @@ def _outputs(options: argparse.Namespace, model: HMM, decoder: Decoder) -> list[
     context = SegmentsContext(model.name or "segments", title, decoder.labels[decoder.shown_label])
     outputs = []
     for role, kind, path, chosen in wanted:
-        writer = segments_writer(kind, chosen, header, context)
+        writer = make_writer(kind, chosen, header, context)
         if writer.is_binary and options.shard is None:
             check_terminal(chosen, path)
         outputs.append(Output(role, path, _Of(writer, "segments" if kind == "segments" else "tracks")))

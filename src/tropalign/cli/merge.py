@@ -11,7 +11,7 @@ from tropalign.cli.options import add_device_options, add_memory_option, add_out
 from tropalign.cli.unfinished import UNFINISHED, finish
 
 if TYPE_CHECKING:
-    from tropalign.formats.writer import Writer
+    from tropalign.formats.writer import FormatWriter
 
 EXAMPLE = """example:
   tropalign pairs a.fa --shard 1/2 -o 1.shard
@@ -109,7 +109,7 @@ def _refuse_others(options: argparse.Namespace, held: Collection[str]) -> None:
             options.parser.error(f"{option}: these shards hold none; tropalign {verb} {option} makes it")
 
 
-def _check_suffix(options: argparse.Namespace, path: str, writer: Writer) -> None:
+def _check_suffix(options: argparse.Namespace, path: str, writer: FormatWriter[Any]) -> None:
     """A name that promises another format than the shards hold is refused."""
     from tropalign.formats.registry import suffix_of
 

@@ -373,9 +373,9 @@ def _outputs(options: argparse.Namespace, method: MsaOptions | ClustalwOptions) 
     from tropalign import __version__
     from tropalign.execution.files import check_terminal
     from tropalign.execution.run import Output
-    from tropalign.formats.aligned import AlignedContext, title_of
+    from tropalign.formats.aligned import AlignedContext, ConfidenceFormat, title_of
     from tropalign.formats.header import Header
-    from tropalign.formats.registry import aligned_writer, format_for_path, shows_confidence
+    from tropalign.formats.registry import format_for_path, format_of, make_writer
 
     name = options.format or format_for_path("aligned", options.output)
     settled = None if name == "fasta" else name
@@ -397,12 +397,12 @@ def _outputs(options: argparse.Namespace, method: MsaOptions | ClustalwOptions) 
     context = AlignedContext(title_of(options.family[0]))
     outputs = []
     for role, kind, path, chosen in wanted:
-        writer = aligned_writer(kind, chosen, header, context)
+        writer = make_writer(kind, chosen, header, context)
         if path is not None:
             if writer.is_binary:
                 check_terminal(chosen, path)
             outputs.append(Output(role, path, writer))
-    return outputs, any(shows_confidence(kind, chosen) for _, kind, _, chosen in wanted)
+    return outputs, any(isinstance(format_of(kind, chosen), ConfidenceFormat) for _, kind, _, chosen in wanted)
 
 
 def _parameters(job: Job) -> dict[str, str]:

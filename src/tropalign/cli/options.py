@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from tropalign.cli.parsers import verbs_of
 from tropalign.devices.names import check_device_name
 from tropalign.errors import did_you_mean, shown
-from tropalign.execution.dask_cluster import check_address
+from tropalign.execution.cluster_address import check_address
 from tropalign.execution.manifest import parse_shard
 from tropalign.machine.memory import parse_bytes
 from tropalign.machine.numbers import MOST_THREADS

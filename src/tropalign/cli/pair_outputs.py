@@ -11,9 +11,9 @@ from tropalign.cli.pair_options import check_translation
 from tropalign.formats.registry import format_for_path, suffix_of
 
 if TYPE_CHECKING:
+    from tropalign.execution.run import Writer
     from tropalign.formats.header import Header
-    from tropalign.formats.pairs import PairsContext
-    from tropalign.formats.writer import Writer
+    from tropalign.formats.pairs.context import PairsContext
     from tropalign.pairwise import PairsTask
 
 
@@ -66,7 +66,7 @@ def asked_of(options: argparse.Namespace) -> Asked:
 
 def _asked_table(options: argparse.Namespace, name: str) -> Asked:
     """The columns to show, and the report that has all of them and what filters ask about."""
-    from tropalign.formats.pair_tables import shown_columns
+    from tropalign.formats.pairs.tables import shown_columns
     from tropalign.formats.registry import format_of
     from tropalign.pairwise.options import MODES, REPORTS, SHARES
 
@@ -99,6 +99,7 @@ def _asked_table(options: argparse.Namespace, name: str) -> Asked:
 
 def _asked_matrix(options: argparse.Namespace) -> Asked:
     refuse = options.parser.error
+    from tropalign.formats.pairs import layout_of
     from tropalign.pairwise.options import SHARES
 
     for name in ("top", "min_score", *SHARES, "max_evalue", "min_bits", "pairs"):
@@ -107,8 +108,7 @@ def _asked_matrix(options: argparse.Namespace) -> Asked:
     for name in ("columns", "db_size"):
         if getattr(options, name) is not None:
             refuse(f"--format matrix holds one value per pair: leave --{name.replace('_', '-')} out")
-    by_suffix = {".npz": "npz", ".phy": "phylip", ".dist": "phylip"}.get(suffix_of(options.output), "tsv")
-    layout = options.matrix_layout or by_suffix
+    layout = options.matrix_layout or layout_of(suffix_of(options.output))
     values = options.matrix_values or ("distance" if layout == "phylip" else "score")
     if layout == "phylip" and (options.targets is not None or values != "distance"):
         refuse("PHYLIP holds the distances of one set: use --matrix-values distance and a single file")
@@ -120,8 +120,9 @@ def room_beside(options: argparse.Namespace, asked: Asked, n_queries: int, n_tar
     """Memory that reports and plots take at the most. Raises InputError where a plot would have too many lines."""
     if not files_beside(options) and asked.format != "html":
         return 0
-    from tropalign.formats.pair_plots import PACKAGE_BYTES, check_lines
-    from tropalign.formats.pairs.html import report_bytes
+    from tropalign.formats.pairs import MATPLOTLIB_BYTES
+    from tropalign.formats.pairs.plots import check_lines
+    from tropalign.formats.pairs.report import report_bytes
     from tropalign.pairwise.options import SHARES
 
     n_pairs = n_queries * min(n_targets, options.top or n_targets)
@@ -130,7 +131,7 @@ def room_beside(options: argparse.Namespace, asked: Asked, n_queries: int, n_tar
     selects = ("top", "min_score", *SHARES, "max_evalue", "min_bits", "pairs")
     if options.plot is not None and all(getattr(options, name) is None for name in selects):
         check_lines(n_queries, n_targets)
-    return report_bytes(n_pairs, n_queries, n_targets) + (PACKAGE_BYTES if options.plot is not None else 0)
+    return report_bytes(n_pairs, n_queries, n_targets) + (MATPLOTLIB_BYTES if options.plot is not None else 0)
 
 
 def check_matrix(n_cells: int, memory_bytes: int) -> None:
@@ -149,7 +150,7 @@ def files_beside(options: argparse.Namespace) -> dict[str, str]:
 
 def context_of(options: argparse.Namespace, asked: Asked, task: PairsTask) -> PairsContext:
     """What formats need beside the tables."""
-    from tropalign.formats.pairs import PairsContext
+    from tropalign.formats.pairs.context import PairsContext
     from tropalign.formats.registry import format_of
 
     columns = asked.columns
@@ -209,9 +210,9 @@ def header_of(options: argparse.Namespace, asked: Asked, task: PairsTask) -> Hea
 def writer_of(options: argparse.Namespace, asked: Asked, header: Header, context: PairsContext) -> Writer:
     """The main output's; no binary format goes to a terminal."""
     from tropalign.execution.files import check_terminal
-    from tropalign.formats.registry import pairs_writer
+    from tropalign.formats.registry import make_writer
 
-    writer = pairs_writer(asked.format, header, context)
+    writer = make_writer("pairs", asked.format, header, context)
     if writer.is_binary:
         check_terminal(asked.matrix_layout if asked.format == "matrix" else asked.format, options.output)
     return writer

@@ -142,7 +142,7 @@ class _ColumnsAction(argparse.Action):
         self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option: str | None = None
     ) -> None:
         if values == "help":
-            from tropalign.formats.pair_tables import columns_text
+            from tropalign.formats.pairs.tables import columns_text
 
             print(columns_text(), end="")
             parser.exit()
@@ -152,7 +152,7 @@ class _ColumnsAction(argparse.Action):
 def _check(options: argparse.Namespace) -> Asked:
     """What is to be written; refuses what can be refused before anything is read."""
     from tropalign.formats.registry import check_format
-    from tropalign.reports.pairs import check_beside
+    from tropalign.pairwise.reports import check_beside
 
     asked = asked_of(options)
     check_format("pairs", asked.format, asked.report)
@@ -168,8 +168,8 @@ def run(options: argparse.Namespace) -> None:
     from tropalign.machine.memory import left_for_job
     from tropalign.pairwise import PairsTask
     from tropalign.pairwise.pair_list import read_pairs
+    from tropalign.pairwise.reports import outputs_beside
     from tropalign.pairwise.translated import aligned, given
-    from tropalign.reports.pairs import outputs_beside
     from tropalign.sequences.batch import held_bytes
 
     asked = _check(options)

@@ -18,8 +18,8 @@ from tropalign.cli.options import (
 from tropalign.formats.registry import format_names
 
 if TYPE_CHECKING:
-    from tropalign.formats.paths import PathsContext
-    from tropalign.formats.writer import Writer
+    from tropalign.execution.run import Writer
+    from tropalign.formats.paths.context import PathsContext
     from tropalign.semirings.graphs import DenseGraph, Graph
 
 EXAMPLES = """example:
@@ -87,7 +87,7 @@ def run(options: argparse.Namespace) -> None:
     import numpy as np
 
     from tropalign.execution.run import Output, memory_allowed, write_outputs
-    from tropalign.formats.paths import PathsContext, check_names
+    from tropalign.formats.paths.context import PathsContext, check_names
     from tropalign.machine.memory import left_for_job
     from tropalign.semirings.graph_files import read_graph
     from tropalign.semirings.paths import shortest_paths
@@ -194,7 +194,7 @@ def _writer(options: argparse.Namespace, name: str, graph: Graph | DenseGraph, c
     from tropalign import __version__
     from tropalign.execution.files import check_terminal
     from tropalign.formats.header import Header
-    from tropalign.formats.registry import paths_writer
+    from tropalign.formats.registry import make_writer
 
     parameters = {
         "vertices": str(graph.n),
@@ -203,7 +203,9 @@ def _writer(options: argparse.Namespace, name: str, graph: Graph | DenseGraph, c
         "weights": str(graph.weights.dtype),
     }
     command = command_line(options.parser, options, format=None if name == "tsv" else name)
-    writer = paths_writer(name, Header(__version__, command, parameters, has_comments=not options.no_comments), context)
+    writer = make_writer(
+        "paths", name, Header(__version__, command, parameters, has_comments=not options.no_comments), context
+    )
     if writer.is_binary:
         check_terminal(name, options.output)
     return writer

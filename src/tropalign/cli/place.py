@@ -316,7 +316,7 @@ def _page_bytes(options: argparse.Namespace, package: ReferencePackage, found: S
     ResourceError
         The page takes all memory that is left.
     """
-    from tropalign.formats.placed.report.html import report_bytes
+    from tropalign.formats.placed.report import report_bytes
     from tropalign.machine.memory import require
 
     if options.html is None or options.shard is not None:  # of shards, merge makes it

@@ -85,13 +85,13 @@ def _add_distance_options(group: Any) -> None:
     group.add_argument("--unaligned", action="store_true", help="FILE holds sequences: align every pair of them")
     group.add_argument(
         "--distances",
-        choices=Choices("tropalign.trees.distances", "MODELS"),
+        choices=Choices("tropalign.distance_trees.distances", "MODELS"),
         help="how they follow from the letters that differ (default: kimura for proteins; k2p for nucleotides, jc69 "
         "with --unaligned)",
     )
     group.add_argument(
         "--gaps",
-        choices=Choices("tropalign.trees.distances", "GAPS"),
+        choices=Choices("tropalign.distance_trees.distances", "GAPS"),
         help="leave out columns with a gap in either row of a pair (pairwise, default), or in any row (complete)",
     )
     group.add_argument(
@@ -106,7 +106,7 @@ def _add_distance_options(group: Any) -> None:
 def _add_tree_options(group: Any) -> None:
     group.add_argument(
         "--method",
-        choices=Choices("tropalign.trees.bootstrap", "METHODS"),
+        choices=Choices("tropalign.distance_trees.bootstrap", "METHODS"),
         default="nj",
         help="neighbour joining (default), which gives a tree without a root, or UPGMA",
     )
@@ -116,7 +116,7 @@ def _add_tree_options(group: Any) -> None:
     group.add_argument("--seed", type=whole(0), metavar="N", help="what the samples depend on (default: 0)")
     group.add_argument(
         "--negative",
-        choices=Choices("tropalign.trees.joining", "NEGATIVE"),
+        choices=Choices("tropalign.distance_trees.joining", "NEGATIVE"),
         help="what becomes of negative branch lengths (default: keep)",
     )
     either = group.add_mutually_exclusive_group()
@@ -161,7 +161,7 @@ def _write_files(
     from tropalign.execution.files import write_to
     from tropalign.formats.distance_matrix import distance_format, write_distance_matrix
     from tropalign.formats.registry import format_for_path
-    from tropalign.formats.trees.dnd import dnd_text
+    from tropalign.formats.trees.text import dnd_text
 
     beside = place_of(options, "distances_out")
     if beside is not None:
@@ -177,12 +177,13 @@ def _write_files(
 def _shard(options: argparse.Namespace, memory_bytes: int, allowed: int, show: Show) -> None:
     """Computes a share of the samples, or of the pairs of unaligned sequences, for `finish`."""
     from tropalign.devices.registry import open_devices
+    from tropalign.distance_trees.bootstrap import SampleTask, count_bytes
+    from tropalign.distance_trees.distances import unaligned_model
+    from tropalign.distance_trees.pair_counts import PairCountTask
     from tropalign.execution.manifest import RemainingWork
     from tropalign.execution.run import Output, Run, StageWriter
     from tropalign.sequences.files import read_lines
     from tropalign.sequences.saved_batch import batch_to_bytes
-    from tropalign.trees.distances import unaligned_model
-    from tropalign.trees.shares import PairCountTask, SampleTask, count_bytes
 
     task: PairCountTask | SampleTask
     devices: Sequence[Device]
@@ -231,15 +232,15 @@ def finish(options: argparse.Namespace, shards: Shards) -> None:
     options
         Of the command that made the shards, with the output and resources of the one that merges them.
     """
+    from tropalign.distance_trees.bootstrap import sum_of, supported
+    from tropalign.distance_trees.distances import counted_distances, unaligned_model
+    from tropalign.distance_trees.pair_counts import pair_counts_of
     from tropalign.execution.manifest import hash_of
     from tropalign.execution.progress import progress_bar, status_only
     from tropalign.formats.distance_matrix import distance_format
     from tropalign.formats.registry import format_for_path
     from tropalign.machine.memory import default_budget, left_for_job
     from tropalign.sequences.saved_batch import batch_of_bytes
-    from tropalign.trees.bootstrap import supported
-    from tropalign.trees.distances import counted_distances, unaligned_model
-    from tropalign.trees.shares import pair_counts_of, sum_of
 
     format_for_path("trees", options.output)
     if (beside := place_of(options, "distances_out")) is not None:
@@ -321,10 +322,10 @@ class _Kept(io.BytesIO):
 def _alignment_distances(
     options: argparse.Namespace, source: Any, memory_bytes: int, show: Show
 ) -> tuple[tuple[str, ...], NDArray[np.float64], Any]:
+    from tropalign.distance_trees.distances import alignment_in
     from tropalign.formats.msa import UnequalRowsError
     from tropalign.sequences.alphabet import ALPHABETS
     from tropalign.trees import alignment_distances
-    from tropalign.trees.distances import alignment_in
 
     try:
         alignment = alignment_in(source, ALPHABETS.get(options.alphabet))

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from tropalign.lazy import lazy
 
 if TYPE_CHECKING:
-    from tropalign.client.remote_job import RemoteJob
-    from tropalign.client.server import RemoteDatabase, Server, connect
+    from tropalign.client.remote_job import RemoteJob as RemoteJob
+    from tropalign.client.server import RemoteDatabase as RemoteDatabase
+    from tropalign.client.server import Server as Server
+    from tropalign.client.server import connect as connect
 
-_HOMES = {"RemoteDatabase": "server", "RemoteJob": "remote_job", "Server": "server", "connect": "server"}
-
-__all__ = ["RemoteDatabase", "RemoteJob", "Server", "connect"]
-
-
-def __getattr__(name: str) -> Any:
-    """Loads a name from its home on first use: the help of the command line needs none of them."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'tropalign.client' has no attribute {name!r}")
-    return getattr(import_module(f"tropalign.client.{_HOMES[name]}"), name)
+__all__, __getattr__, __dir__ = lazy(
+    __name__,
+    {
+        "remote_job": "RemoteJob",
+        "server": "RemoteDatabase Server connect",
+    },
+)

@@ -9,9 +9,9 @@ import numpy as np
 
 from tropalign.clustalw.options import ClustalwOptions
 from tropalign.clustalw.rooting import root_tree
-from tropalign.formats.newick import MOST_BYTES
 from tropalign.msa.guide_tree import GuideTree, parse_guide_tree
 from tropalign.sequences.files import file_name, read_text
+from tropalign.trees.newick import MOST_BYTES
 from tropalign.trees.tree import Tree, parse_tree
 
 
@@ -30,7 +30,7 @@ def read_clustalw_tree(path: str | os.PathLike[str], names: Sequence[str], optio
 
 
 def parse_clustalw_tree(text: str, names: Sequence[str], options: ClustalwOptions, file: str = "the tree") -> GuideTree:
-    """A guide tree from Newick text, for the sequences of these names."""
+    """A guide tree from text in Newick format, otherwise as `read_clustalw_tree`."""
     rooted = parse_guide_tree(text, names, file)
     if len(names) < 3:
         return rooted

@@ -11,15 +11,15 @@ from tropalign.clustalw.distances import pair_distances
 from tropalign.clustalw.options import ClustalwOptions
 from tropalign.clustalw.progressive import STEP_BYTES, align_along_tree
 from tropalign.clustalw.rooting import WEIGHT_SUM, compat_upgma_weights, compat_weights, root_tree, sequence_weights
+from tropalign.distance_trees.averaging import upgma
+from tropalign.distance_trees.joining import neighbour_joining
 from tropalign.errors import named
 from tropalign.execution.task import Device
-from tropalign.formats.newick import quoted
 from tropalign.machine.memory import require
 from tropalign.msa.guide_tree import GuideTree
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.sequences.batch import SequenceBatch
-from tropalign.trees.averaging import upgma
-from tropalign.trees.joining import neighbour_joining
+from tropalign.trees.newick import quoted
 
 #: The share of the work that each stage takes, about: full and quick distances, then the tree.
 SHARE_OF_DISTANCES, SHARE_OF_QUICK_DISTANCES, SHARE_OF_TREE = 0.8, 0.4, 0.05

@@ -9,7 +9,7 @@ from tropalign.execution.files import check_outputs
 from tropalign.execution.run import Output, write_outputs
 from tropalign.formats.clusters import ClustersContext
 from tropalign.formats.header import Header
-from tropalign.formats.registry import clusters_writer, format_for_path, format_names, suffix_of
+from tropalign.formats.registry import format_for_path, format_names, make_writer, suffix_of
 from tropalign.results.clusters import Clusters
 
 
@@ -57,7 +57,7 @@ def write_clusters(clusters: Clusters, path: str | os.PathLike[str], format: str
             Output(
                 kind,
                 output,
-                clusters_writer(kind, name, Header(__version__, "tropalign.write_clusters", {}), ClustersContext()),
+                make_writer(kind, name, Header(__version__, "tropalign.write_clusters", {}), ClustersContext()),
             )
         ],
     )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tropalign.errors import UsageError
-from tropalign.execution.dask_cluster import is_cluster
+from tropalign.execution.cluster_address import is_cluster
 
 if TYPE_CHECKING:
     from distributed import Client

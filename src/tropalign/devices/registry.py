@@ -14,8 +14,7 @@ from typing import Any, Protocol, runtime_checkable
 from tropalign.devices.gpu import Gpu, GpuInfo
 from tropalign.devices.names import KINDS, device_names
 from tropalign.errors import DeviceError, TropalignError, TropalignWarning, UsageError, named
-from tropalign.execution.cluster_pool import ClusterDevice
-from tropalign.execution.dask_cluster import Cluster, is_cluster
+from tropalign.execution.cluster_address import is_cluster
 from tropalign.execution.task import Device, Progress, Task, Tile
 from tropalign.machine.memory import default_budget, free_bytes
 from tropalign.machine.threads import available_threads, resolve_threads
@@ -163,6 +162,9 @@ def open_devices(
     """
     clusters = [name for name in names if is_cluster(name)]
     if clusters:
+        from tropalign.execution.cluster_pool import ClusterDevice
+        from tropalign.execution.dask_cluster import Cluster
+
         others = [name for name in names if not is_cluster(name)] or ["auto"]
         opener = partial(_opened_there, others, cost_cells, memory_bytes)
         needs_gpu = not {"auto", "cpu"} & set(others)

@@ -13,7 +13,6 @@ import json
 import logging
 import pickle
 import queue
-import re
 import socket
 import threading
 import time
@@ -29,6 +28,7 @@ from urllib.parse import urlsplit
 
 from tropalign import __version__
 from tropalign.errors import DeviceError, TropalignWarning, UsageError, shown
+from tropalign.execution.cluster_address import LOCAL, check_address
 from tropalign.execution.remote_worker import Answer, compute
 from tropalign.machine.process import without_interrupts
 from tropalign.machine.threads import available_threads
@@ -38,27 +38,6 @@ CONNECT_SECONDS = 30.0
 #: Seconds for which nobody may listen there at first, as while a scheduler starts; after as many a wait is told.
 REFUSED_SECONDS = 2.0
 LOOK_SECONDS = 2.0
-_LOCAL = re.compile(r"local(?::([1-9][0-9]{0,3}))?")
-_ADDRESS = re.compile(r"(tcp|tls|ws|wss|ucx|ucxx)://.+|.+\.json", re.DOTALL)
-
-
-def check_address(text: str) -> str:
-    """An address as it is. Raises ValueError on what cannot be one."""
-    if not isinstance(text, str) or not (_LOCAL.fullmatch(text) or _ADDRESS.fullmatch(text)):
-        raise ValueError(
-            f"{shown(repr(text))} is no cluster: write tcp://HOST:8786, the scheduler's file.json, or local:4 for four "
-            "processes here"
-        )
-    return text
-
-
-def is_cluster(value: Any) -> bool:
-    """Whether this names a cluster, or is a client of one."""
-    if isinstance(value, str):
-        return bool(_LOCAL.fullmatch(value) or _ADDRESS.fullmatch(value))
-    return type(value).__module__.partition(".")[0] == "distributed" and hasattr(value, "scatter")
-
-
 #: Those of this process.
 _CLUSTERS: weakref.WeakSet[Cluster] = weakref.WeakSet()
 
@@ -135,7 +114,7 @@ class Cluster:
         if not isinstance(where, str):
             return where
         _silence()
-        local = _LOCAL.fullmatch(where)
+        local = LOCAL.fullmatch(where)
         try:
             if local:
                 with without_interrupts():
@@ -223,7 +202,7 @@ class Cluster:
         """
         if self._client.status not in ("closed", "closing"):
             return
-        if self._where is None or _LOCAL.fullmatch(self._where):
+        if self._where is None or LOCAL.fullmatch(self._where):
             raise DeviceError(f"the connection to {self.name} is closed: repeat the command")
         with suppress(DeviceError):
             self._client = self._connected(self._where)

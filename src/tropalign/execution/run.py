@@ -26,20 +26,12 @@ from tropalign.execution.task import Device, Task, Tile
 from tropalign.machine.memory import default_budget
 
 
-class PartWriter(Protocol):
-    """Turns results into a file.
-
-    Attributes
-    ----------
-    name
-        The format.
-    needs_all
-        Nothing can be written before the last part is known; `assemble` goes through its parts more than once.
-    """
+class Writer(Protocol):
+    """Turns results into a file, by way of parts: what each tile leaves behind, so that a killed run can go on."""
 
     @property
     def name(self) -> str:
-        """The format."""
+        """The format's name."""
 
     @property
     def is_binary(self) -> bool:
@@ -47,16 +39,16 @@ class PartWriter(Protocol):
 
     @property
     def needs_all(self) -> bool:
-        """Whether `assemble` has to have every part."""
+        """Whether nothing can be written before the last part is known, or `assemble` goes through them twice."""
 
     def encode(self, result: Any) -> bytes:
-        """What one tile leaves behind."""
+        """Makes the part that the result of one tile leaves behind."""
 
     def assemble(self, parts: Iterable[bytes], out: BinaryIO) -> None:
-        """The file of all parts, in order."""
+        """Writes the file of all parts, in order."""
 
     def describe(self) -> dict[str, Any]:
-        """What the writer is made again of where shards are merged; JSON-able."""
+        """Says as JSON what the writer is made of again where shards are merged."""
 
 
 @dataclass(frozen=True)
@@ -97,14 +89,14 @@ class Output:
 
     role: str
     path: str
-    writer: PartWriter
+    writer: Writer
 
 
 @dataclass(frozen=True)
 class Encoder:
     """Makes a section per output of a result, wherever it was computed."""
 
-    writers: tuple[PartWriter, ...]
+    writers: tuple[Writer, ...]
 
     def __call__(self, result: Any) -> list[bytes]:
         return [writer.encode(result) for writer in self.writers]

@@ -1,138 +1,25 @@
-"""What the Arrow formats share: the stream by nanoarrow, files and Parquet through pyarrow, which is an extra.
-
-Their rows come in batches of a fixed size, so that a file does not depend on how a run was cut into tiles or shards.
-"""
+"""What Arrow's formats of several rooms need: pyarrow, which is an extra, and streams that say why they failed."""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import IO, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from tropalign.errors import InputError
-from tropalign.formats.header import Header
-from tropalign.formats.pair_tables import names_of
-from tropalign.formats.pairs import PairsContext
-from tropalign.formats.part_arrays import part_arrays
-from tropalign.results import ragged
-from tropalign.results.alignments import AlignmentTable
-from tropalign.results.columns import Flat, arrow_batch
-from tropalign.results.export import flat_columns, no_rows
-from tropalign.results.output_columns import types_of
-
-#: Rows of a batch, a row group of Parquet.
-BATCH_ROWS = 1 << 16
-#: What importing pyarrow takes.
-PYARROW_BYTES = 72 << 20
-#: What the schema and the rows are made of.
-ASSEMBLED_WITH = ("report", "both_strands", "decimal_scores", "columns")
 
 
-def require_pyarrow() -> None:
-    """Raises InputError with the remedy when pyarrow is absent."""
-    try:
-        import pyarrow  # noqa: F401
-    except ImportError:
-        raise InputError(
-            "Parquet and Arrow files need pyarrow: pip install 'tropalign[parquet]', or choose another format (arrows)"
-        ) from None
+def needs_pyarrow(what: str, instead: str) -> Callable[[], None]:
+    """Makes what raises InputError where pyarrow is absent, with the remedy and what to do instead."""
 
+    def require() -> None:
+        try:
+            import pyarrow  # noqa: F401
+        except ImportError:
+            raise InputError(f"{what} pyarrow: pip install 'tropalign[parquet]', or {instead}") from None
 
-def encode(table: AlignmentTable, context: PairsContext) -> bytes:
-    """The columns as .npz: numbers as they are, of text the letters and, under the same name and ``:``, the offsets."""
-    arrays: dict[str, NDArray[Any]] = {}
-    for name, values in flat_columns(table, names_of(context)).items():
-        if isinstance(values, tuple):
-            arrays[name], arrays[f"{name}:"] = values
-        else:
-            arrays[name] = values
-    sink = io.BytesIO()
-    np.savez(sink, allow_pickle=False, **arrays)
-    return sink.getvalue()
-
-
-def batches(parts: Iterable[bytes], context: PairsContext) -> Iterator[dict[str, Flat]]:
-    """The rows of all parts in batches of BATCH_ROWS, the last one shorter."""
-    types = types_of(names_of(context), context.decimal_scores)
-    waiting: list[dict[str, Flat]] = []
-    n_waiting = 0
-    for part in parts:
-        waiting.append(_decoded(part, types))
-        n_waiting += _n_rows(waiting[-1])
-        if n_waiting < BATCH_ROWS:
-            continue
-        whole, n_left = _joined(waiting), n_waiting % BATCH_ROWS
-        for end in range(BATCH_ROWS, n_waiting + 1, BATCH_ROWS):
-            yield _slice(whole, end - BATCH_ROWS, end)
-        waiting, n_waiting = [_slice(whole, n_waiting - n_left, n_waiting)], n_left
-    if n_waiting:
-        yield _joined(waiting)
-
-
-def _n_rows(columns: dict[str, Flat]) -> int:
-    first = next(iter(columns.values()))
-    return len(first[1]) - 1 if isinstance(first, tuple) else len(first)
-
-
-def _joined(pieces: list[dict[str, Flat]]) -> dict[str, Flat]:
-    """The rows of several, one after another."""
-    joined: dict[str, Flat] = {}
-    for name in pieces[0]:
-        values: list[Any] = [piece[name] for piece in pieces]
-        if isinstance(values[0], tuple):
-            letters, offsets = zip(*values, strict=True)
-            joined[name] = (np.concatenate(letters), ragged.joined(list(offsets)))
-        else:
-            joined[name] = np.concatenate(values)
-    return joined
-
-
-def _slice(columns: dict[str, Flat], begin: int, end: int) -> dict[str, Flat]:
-    """Rows [begin, end)."""
-    rows: dict[str, Flat] = {}
-    for name, values in columns.items():
-        if isinstance(values, tuple):
-            letters, offsets = values
-            own = offsets[begin : end + 1]
-            rows[name] = (letters[own[0] : own[-1]], own - own[0])
-        else:
-            rows[name] = values[begin:end]
-    return rows
-
-
-def _decoded(part: bytes, types: dict[str, type]) -> dict[str, Flat]:
-    """The columns of a part. Raises InputError where it is damaged, as a shard may be that was sent around."""
-    with part_arrays(part) as arrays:
-        columns = {name: _column(arrays, name, dtype) for name, dtype in types.items()}
-        if len({_n_rows({name: values}) for name, values in columns.items()}) != 1:
-            raise ValueError("columns of several lengths")
-    return columns
-
-
-def _column(arrays: Any, name: str, dtype: type) -> Flat:
-    values = arrays[name]
-    if values.ndim != 1 or values.dtype != (np.uint8 if dtype is str else dtype):
-        raise ValueError(f"{name} has another type")
-    if dtype is not str:
-        return np.asarray(values)
-    offsets = arrays[f"{name}:"]
-    if offsets.dtype != np.int64 or offsets.ndim != 1 or not len(offsets):
-        raise ValueError(f"{name} has other offsets")
-    ragged.check_offsets(offsets, name, values, name)
-    return values, offsets
-
-
-def pyarrow_schema(header: Header, context: PairsContext) -> Any:
-    """The schema of the columns as pyarrow has it, with the header as metadata."""
-    import pyarrow as pa
-
-    return pa.schema(arrow_batch(no_rows(names_of(context), context.decimal_scores)).schema).with_metadata(
-        header.notes()
-    )
+    return require
 
 
 class _Sink(io.RawIOBase):
@@ -166,26 +53,3 @@ def stream_to(out: IO[bytes]) -> Iterator[Any]:
         if sink.error is not None:
             raise sink.error from None
         raise
-
-
-def write_stream(parts: Iterable[bytes], out: IO[bytes], header: Header, context: PairsContext) -> None:
-    """One IPC stream of all rows; the schema's metadata says how it was made."""
-    from nanoarrow.c_array_stream import CArrayStream
-
-    plain = arrow_batch(no_rows(names_of(context), context.decimal_scores)).schema
-    schema = plain.modify(metadata={key.encode(): value.encode() for key, value in header.notes().items()})
-    with stream_to(out) as stream:
-        stream.write_stream(CArrayStream.from_c_arrays([], schema, validate=False))
-        for columns in batches(parts, context):
-            batch = arrow_batch(columns)
-            stream.write_stream(CArrayStream.from_c_arrays([batch], batch.schema, validate=False), write_schema=False)
-
-
-def write_file(parts: Iterable[bytes], out: IO[bytes], header: Header, context: PairsContext) -> None:
-    """The same rows as an IPC file: the batches, then the footer that says where each lies."""
-    import pyarrow as pa
-
-    schema = pyarrow_schema(header, context)
-    with pa.ipc.new_file(out, schema) as writer:
-        for columns in batches(parts, context):
-            writer.write_batch(pa.record_batch(arrow_batch(columns)).replace_schema_metadata(schema.metadata))

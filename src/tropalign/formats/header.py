@@ -1,4 +1,4 @@
-"""What an output says of its making."""
+"""The header of an output: how it was made."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ class Header:
         return [one_line(line) for line in lines]
 
     def notes(self) -> dict[str, str]:
-        """The same by name, for the metadata of a schema."""
+        """Version, command and parameters by name, for the metadata of a schema."""
         return {"tropalign": self.version, "command": self.command, **self.parameters}
 
     def describe(self) -> dict[str, Any]:
-        """As JSON."""
+        """Gives the header as JSON."""
         return asdict(self)
 
     @classmethod
     def restore(cls, entries: Any) -> Header:
-        """From JSON. Raises ValueError, KeyError or TypeError when it is no header."""
+        """Makes a header of JSON. Raises ValueError, KeyError or TypeError when it is no header."""
         version, command, parameters = (entries[name] for name in ("version", "command", "parameters"))
         has_comments = entries.get("has_comments", True)
         words = [version, command, *parameters.keys(), *parameters.values()]

@@ -1,59 +1,37 @@
-"""Which formats there are: a folder per kind of results, in it a module per format.
+"""Finds formats by the kind of results that they take and their name or suffix, and binds them to what they write.
 
-A kind is the path of a folder here: ``pairs``; ``placed``, which has a folder for each of its outputs: ``placed/rows``
-(the alignment), ``placed/table``, ``placed/branches`` and ``placed/taxa``; ``aligned`` (multiple alignments),
-``confidence`` (their table) and ``trees`` (their guide trees); ``hits``; ``paths`` (distances); ``segments``, and
-``tracks`` (their pictures); ``clusters`` and their ``representatives``. Adding a format is adding a module. Names are
-read from the files, so that a command line can list them before anything is imported.
+A kind is "pairs" or "plots", "placed" or one of its outputs ("placed/rows", the alignment, "placed/table",
+"placed/branches", "placed/taxa", "placed/report"), "aligned" or "confidence", "trees", "hits", "paths", "segments" or
+"tracks", "clusters" or "representatives". Rooms list their formats in ``FORMATS``; nothing that writes is imported
+before it is needed.
 """
 
 from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from pkgutil import iter_modules
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
-from tropalign.errors import InputError, UsageError, named
+from tropalign.errors import InputError, UsageError
+from tropalign.formats.format import TEXT, Context, Format
 from tropalign.formats.header import Header
-from tropalign.formats.writer import LAYOUT, BoundWriter, Format, Writer
+from tropalign.formats.writer import LAYOUT, FormatWriter
 
 if TYPE_CHECKING:
-    from tropalign.formats.aligned import AlignedContext
-    from tropalign.formats.clusters import ClustersContext
-    from tropalign.formats.hits import HitsContext
-    from tropalign.formats.pairs import PairsContext
-    from tropalign.formats.paths import PathsContext
-    from tropalign.formats.placed import PlacedContext
-    from tropalign.formats.segments import SegmentsContext
+    from tropalign.formats.pairs import PairsFormat
 
-    Context = (
-        AlignedContext | ClustersContext | HitsContext | PairsContext | PathsContext | PlacedContext | SegmentsContext
-    )
-
-#: The format of each kind where no suffix chooses one.
-DEFAULTS = {
-    "pairs": "tsv",
-    "placed": "fasta",
-    "placed/rows": "fasta",
-    "placed/table": "tsv",
-    "placed/branches": "jplace",
-    "placed/taxa": "taxa",
-    "placed/report": "html",
-    "aligned": "fasta",
-    "confidence": "tsv",
-    "trees": "newick",
-    "hits": "text",
-    "paths": "tsv",
-    "segments": "tsv",
-    "tracks": "svg",
-    "plots": "svg",
-    "clusters": "tsv",
-    "representatives": "fasta",
-}
+ROOMS = ("pairs", "placed", "aligned", "hits", "paths", "segments", "clusters", "trees")
+#: Rooms of the kinds that are not called after theirs.
+_ROOMS = {"plots": "pairs", "confidence": "aligned", "tracks": "segments", "representatives": "clusters"}
+#: Kinds that shards may hold, with the contexts that they are assembled with.
+_CONTEXTS = {
+    "pairs": "PairsContext", "plots": "PairsContext", "placed": "PlacedContext", "hits": "HitsContext",
+    "segments": "SegmentsContext", "tracks": "SegmentsContext",
+}  # fmt: skip
 SHARD = ".shard"
 COMPRESSED = (".gz", ".zst", ".bz2", ".xz")
 #: Which of how many shards it is, where a name says so.
@@ -61,30 +39,40 @@ _COUNT = re.compile(r"\.\d+([-_]?of[-_]?\d+)?", re.ASCII)
 
 
 @cache
-def _modules(kind: str) -> dict[str, str]:
-    """Modules of a kind by the names of their formats; none is imported."""
-    found: dict[str, str] = {}
-    for module in iter_modules([str(Path(__file__).parent / kind)]):
-        if module.ispkg:
-            found |= _modules(f"{kind}/{module.name}")
-        else:
-            found[module.name] = f"{__package__}.{kind.replace('/', '.')}.{module.name}"
-    return found
+def _formats(kind: str) -> Mapping[str, Format]:
+    """The formats of a kind by their names, the default first."""
+    room = _ROOMS.get(kind, kind.partition("/")[0])
+    forms: tuple[Format, ...] = import_module(f"{__package__}.{room}").FORMATS[kind]
+    return {form.name: form for form in forms}
 
 
 def format_names(kind: str) -> tuple[str, ...]:
-    """The formats of a kind, the default first, the others by the alphabet; read from the names of the files."""
-    default = DEFAULTS[kind]
-    return (default, *sorted(name for name in _modules(kind) if name != default))
+    """The formats of a kind, the default first, the others by the alphabet."""
+    default, *others = _formats(kind)
+    return (default, *sorted(others))
 
 
-def format_of(kind: str, name: str) -> Format[Any]:
+@overload
+def format_of(kind: Literal["pairs"], name: str) -> PairsFormat: ...
+@overload
+def format_of(kind: str, name: str) -> Format: ...
+def format_of(kind: str, name: str) -> Format:
     """The format itself. Raises UsageError where there is none of this name."""
-    modules = _modules(kind)
-    if name not in modules:
+    found = _formats(kind).get(name)
+    if found is None:
         raise UsageError(f"format {name!r} is none of {', '.join(format_names(kind))}")
-    found: Format[Any] = import_module(modules[name]).FORMAT
     return found
+
+
+def media_type_of(suffix: str) -> str:
+    """The media type of files with this suffix, by the first room that names its files so; else plain text."""
+    for room in ROOMS:
+        for forms in import_module(f"{__package__}.{room}").FORMATS.values():
+            for form in forms:
+                if form.suffix == suffix:
+                    found: str = form.media_type
+                    return found
+    return TEXT
 
 
 def format_for_path(kind: str, path: str | os.PathLike[str] | None) -> str:
@@ -99,13 +87,11 @@ def format_for_path(kind: str, path: str | os.PathLike[str] | None) -> str:
     """
     suffix = suffix_of(path)
     if not suffix:
-        return DEFAULTS[kind]
-    known: list[str] = []
-    for name in format_names(kind):  # the default first: formats are imported up to the one that is wanted
-        suffixes = format_of(kind, name).suffixes
-        if suffix in suffixes:
+        return next(iter(_formats(kind)))
+    for name, form in _formats(kind).items():
+        if suffix in form.suffixes:
             return name
-        known += suffixes
+    known = {suffix for form in _formats(kind).values() for suffix in form.suffixes}
     raise UsageError(
         f"{path}: no format has the suffix {suffix!r}: end the name in one of {' '.join(sorted(known))} (and "
         f"{' '.join(COMPRESSED)} to compress), or choose the format by its option"
@@ -128,13 +114,13 @@ def suffix_of(path: str | os.PathLike[str] | None) -> str:
 
 
 def _last_suffix(path: str | os.PathLike[str] | None) -> str:
-    """Empty for standard output, devices and pipes, whose names tell nothing of what goes there."""
+    """The last suffix; empty for standard output, devices and pipes, whose names tell nothing of what goes there."""
     named = Path("-" if path is None else path)
     is_file = os.path.isfile(named) or not os.path.exists(named)  # which take a name that no file can have, too
     return named.suffix.lower() if is_file and named.parts[:2] != ("/", "dev") else ""
 
 
-def check_format(kind: str, name: str, depth: str | None = None) -> None:
+def check_format(kind: str, name: str, report: str = "alignment") -> None:
     """Finds what is wrong with a choice before anything is read or computed.
 
     Raises
@@ -145,15 +131,17 @@ def check_format(kind: str, name: str, depth: str | None = None) -> None:
         It cannot show that report, or lacks a package.
     """
     chosen = format_of(kind, name)
-    if depth is not None and chosen.depths and depth not in chosen.depths:
-        raise InputError(
-            f"format {name} shows alignments: use {named('report')} alignment, or format tsv for report {depth}"
-        )
-    chosen.require()
+    chosen.check_report(report)
+    chosen.codec.require()
 
 
-def pairs_writer(name: str, header: Header, context: PairsContext) -> Writer:
-    """A writer of alignment tables.
+def make_writer(kind: str, name: str, header: Header, context: Context) -> FormatWriter[Any]:
+    """Binds a format to its header and to what its results are about.
+
+    Parameters
+    ----------
+    context
+        That of the kind: a PairsContext for "pairs" and "plots", an AlignedContext for "aligned", ...
 
     Raises
     ------
@@ -162,66 +150,14 @@ def pairs_writer(name: str, header: Header, context: PairsContext) -> Writer:
     InputError
         The format cannot show what is asked for, or lacks a package.
     """
-    check_format("pairs", name, context.report)
-    return bound("pairs", name, header, context)
-
-
-def plots_writer(name: str, header: Header, context: PairsContext) -> Writer:
-    """A writer of pictures of alignment tables. Raises what `pairs_writer` does."""
-    check_format("plots", name)
-    return bound("plots", name, header, context)
-
-
-def placed_writer(name: str, header: Header, context: PlacedContext) -> Writer:
-    """A writer of placements: the alignment, the table or the best branches. Raises what `pairs_writer` does."""
-    check_format("placed", name)
-    return bound("placed", name, header, context)
-
-
-def aligned_writer(kind: str, name: str, header: Header, context: AlignedContext) -> Writer:
-    """A writer of multiple alignments (kind "aligned"), of their "confidence" or "trees"; raises as `pairs_writer`."""
-    check_format(kind, name)
-    return bound(kind, name, header, context)
-
-
-def hits_writer(name: str, header: Header, context: HitsContext) -> Writer:
-    """A writer of hits: tables, text, alignments. Raises what `pairs_writer` does."""
-    check_format("hits", name)
-    return bound("hits", name, header, context)
-
-
-def paths_writer(name: str, header: Header, context: PathsContext) -> Writer:
-    """A writer of distances and paths. Raises what `pairs_writer` does."""
-    check_format("paths", name)
-    return bound("paths", name, header, context)
-
-
-def segments_writer(kind: str, name: str, header: Header, context: SegmentsContext) -> Writer:
-    """A writer of segments (kind "segments"), or of pictures of them ("tracks"). Raises what `pairs_writer` does."""
-    check_format(kind, name)
-    return bound(kind, name, header, context)
-
-
-def clusters_writer(kind: str, name: str, header: Header, context: ClustersContext) -> Writer:
-    """A writer of clusters (kind "clusters") or "representatives". Raises what `pairs_writer` does."""
-    check_format(kind, name)
-    return bound(kind, name, header, context)
-
-
-def shows_confidence(kind: str, name: str) -> bool:
-    """Whether the format shows how sure an alignment is, where that is known."""
-    return format_of(kind, name).shows_confidence
-
-
-def bound(kind: str, name: str, header: Header, context: Context) -> Writer:
-    """The format bound to header and context. Raises InputError where it cannot show what the context asks for."""
+    check_format(kind, name, getattr(context, "report", "alignment"))
     chosen = format_of(kind, name)
-    chosen.check(context)
-    return BoundWriter(kind, name, chosen, header, context)
+    chosen.codec.check(context)
+    return FormatWriter(kind, chosen, header, context)
 
 
-def restore(description: Any) -> Writer:
-    """The writer that `Writer.describe` described; it assembles but does not encode, as it knows no letters.
+def restore(description: Any) -> FormatWriter[Any]:
+    """The writer that `FormatWriter.describe` described; it assembles but does not encode, as it knows no letters.
 
     Parameters
     ----------
@@ -233,24 +169,17 @@ def restore(description: Any) -> Writer:
     InputError
         It is not what this version writes, or damaged; a package is missing.
     """
-    from tropalign.formats.hits import HitsContext
-    from tropalign.formats.pairs import PairsContext
-    from tropalign.formats.placed import PlacedContext
-    from tropalign.formats.segments import SegmentsContext
-
-    contexts: dict[str, type[HitsContext] | type[PairsContext] | type[PlacedContext] | type[SegmentsContext]] = {
-        "hits": HitsContext, "pairs": PairsContext, "placed": PlacedContext, "plots": PairsContext,
-        "segments": SegmentsContext, "tracks": SegmentsContext,
-    }  # fmt: skip
     try:
         layout, kind, name = (description[key] for key in ("layout", "kind", "format"))
-        if layout != LAYOUT or kind not in contexts or name not in format_names(kind):
+        if layout != LAYOUT or kind not in _CONTEXTS or name not in format_names(kind):
             raise ValueError("unknown layout, kind or format")
         header = Header.restore(description["header"])
-        context = contexts[kind].restore(description["context"])
+        room = _ROOMS.get(kind, kind)
+        context = getattr(import_module(f"{__package__}.{room}.context"), _CONTEXTS[kind]).restore(
+            description["context"]
+        )
     except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError):
         raise InputError(
             "another version of tropalign wrote this, or it is damaged: merge with that version, or write it again"
         ) from None
-    format_of(kind, name).require()
-    return bound(kind, name, header, context)
+    return make_writer(kind, name, header, context)

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError, damage
+from tropalign.formats.format import Codec
 from tropalign.formats.header import Header
 from tropalign.formats.part_arrays import DAMAGED_PART
-from tropalign.formats.writer import Format
 
 #: Raised when files of before cannot be read any more.
 LAYOUT = 1
@@ -40,8 +40,8 @@ def result_format(
     whole: Callable[[Any], Packed] = lambda context: ({}, {}),
     empty: Callable[[Any], Packed] | None = None,
     **more: Any,
-) -> Format[Any]:
-    """The format "result" of a kind of results.
+) -> Codec[Any]:
+    """Makes the codec "result" of a kind of results.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def result_format(
         streams = {name: (n, dtype, _stream(parts, name)) for name, (n, dtype) in sizes.items()}
         _write(out, {**_about(kind, header), **notes, **own_notes}, streams | _known(own_arrays))
 
-    return Format((".result",), encode, assemble, is_binary=lambda _: True, needs_all=lambda _: True, **more)
+    return Codec(encode, assemble, is_binary=True, needs_all=True, **more)
 
 
 def write_whole(kind: str, out: IO[bytes], header: Header, packed: Packed) -> None:
@@ -95,7 +95,7 @@ class _Stream(io.RawIOBase):
         self._out = out
 
     def writable(self) -> bool:
-        """It is."""
+        """Says that it is."""
         return True
 
     def write(self, data: Any) -> int:

@@ -1,4 +1,4 @@
-"""What the formats made of text lines share: a header, then the parts one after another."""
+"""Files of text lines: a header, then the parts one after another."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from tropalign.errors import InputError, TropalignWarning
 from tropalign.execution.manifest import Shard
 from tropalign.execution.partition import CostList, cuts, share
 from tropalign.execution.task import Progress, Tile
-from tropalign.formats.track_picture import Track, bounds_of
+from tropalign.formats.segments.tracks import Track, bounds_of
 from tropalign.hmm.decoding import POSITION_BYTES, Decoder
 from tropalign.hmm.model import HMM
 from tropalign.hmm.pieces import LEAST_RUN

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign import _native
 from tropalign.errors import InputError, ResourceError, named, shown
 from tropalign.execution.progress import StageProgress
 from tropalign.execution.task import Device, Progress
@@ -242,8 +243,6 @@ def best_columns(
     n_rows: int, n_columns: int, posteriors: Sequence[NDArray[np.uint16]], n_threads: int
 ) -> list[NDArray[np.int32]]:
     """The alignment of two items with the highest sum of posteriors: the new column of each column of both."""
-    from tropalign import _native
-
     store = _native.PosteriorStore(np.array([n_rows, n_columns], np.int32))
     store.add(np.array([[0, 1]], np.int32), *posteriors)
     columns = _native.progressive(store, np.array([[0, 1]], np.int32), np.full(2, 0.5), n_threads)
@@ -304,8 +303,6 @@ class _Adding:
 
         What two share by chance does not count, so that a long member is no better than a near one.
         """
-        from tropalign import _native
-
         words = words_of(self.pool.batch)
         shares, sizes = chance_shares(words, self.n_threads), self.pool.batch.lengths
         old = np.arange(len(self.alignment), dtype=np.int32)

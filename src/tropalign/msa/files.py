@@ -11,7 +11,7 @@ from tropalign.execution.files import check_outputs, check_terminal, write_to
 from tropalign.formats import msa as alignments
 from tropalign.formats.aligned import AlignedContext, title_of
 from tropalign.formats.header import Header
-from tropalign.formats.registry import aligned_writer, format_for_path
+from tropalign.formats.registry import format_for_path, make_writer
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.sequences.alphabet import Alphabet, alphabet_of
 
@@ -84,7 +84,7 @@ def write_alignment(alignment: MultipleAlignment, path: str | os.PathLike[str], 
     output = os.fspath(path)
     name = format_for_path("aligned", output) if format is None else format
     header = Header(__version__, "tropalign.write_alignment", {})
-    writer = aligned_writer("aligned", name, header, AlignedContext(title_of(output)))
+    writer = make_writer("aligned", name, header, AlignedContext(title_of(output)))
     check_outputs([output], [])
     if writer.is_binary:
         check_terminal(name, output)

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign import _native
 from tropalign.execution.scheduler import Scheduler
 from tropalign.execution.task import Device, Progress
 from tropalign.msa.consistency import CONSISTENCY_RULES, SPLITS, relax
@@ -166,8 +167,6 @@ class Pool:
 
     def _pooled(self, wanted: Sequence[ItemPair], progress: Progress) -> Pooled:
         """Posteriors of a portion's pairs of items, each added up from its pairs of sequences."""
-        from tropalign import _native
-
         members = [pair.pairs() for pair in wanted]
         begins = np.concatenate([[0], np.cumsum([len(pairs) for pairs in members])]).astype(np.int64)
         chosen = np.array([pair for pairs in members for pair in pairs], np.int32).reshape(-1, 2)
@@ -278,8 +277,6 @@ def align_items(
     progress
         Called now and then; what it raises ends the work.
     """
-    from tropalign import _native
-
     lengths = np.array([item.n_columns for item in items], np.int32)
     store, as_found = _native.PosteriorStore(lengths), _native.PosteriorStore(lengths)
     for one in (store, as_found):

@@ -6,14 +6,13 @@ import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError
-from tropalign.formats.newick import MOST_BYTES, parse_newick, quoted
 from tropalign.sequences.files import file_name, read_text
+from tropalign.trees.newick import MOST_BYTES, Nodes, newick_text, parse_newick, quoted
 
 #: Length of a branch in a file at most; sums of as many as a file holds are far from the end of what numbers express.
 MOST_LENGTH = 1e30
@@ -69,19 +68,10 @@ class GuideTree:
         names
             Of the sequences, in the order of the family.
         """
-        n, lengths = self.n_leaves, self.branch_lengths.tolist()
-        pieces: list[str] = []
-        stack: list[int | str] = [2 * n - 2]
-        while stack:
-            at = stack.pop()
-            if isinstance(at, str):
-                pieces.append(at)
-            elif at < n:
-                pieces.append(quoted(names[at]) + _length_text(lengths[at], at == 2 * n - 2))
-            else:
-                first, second = self.children[at - n].tolist()
-                stack.extend([")" + _length_text(lengths[at], at == 2 * n - 2), second, ",", first, "("])
-        return "".join(pieces) + ";"
+        lengths = [f":{length!r}" for length in self.branch_lengths[:-1].tolist()]
+        labels = [quoted(name) for name in names] + [""] * len(self.children)
+        texts = [label + length for label, length in zip(labels, [*lengths, ""], strict=True)]
+        return newick_text([[]] * self.n_leaves + self.children.tolist(), texts, len(texts) - 1)
 
     def to_bytes(self) -> bytes:
         """For the disk."""
@@ -92,10 +82,6 @@ class GuideTree:
         """What `to_bytes` made of a tree."""
         split = 8 * (n_leaves - 1)
         return cls(np.frombuffer(data[:split], np.int32).reshape(-1, 2), np.frombuffer(data[split:], np.float64))
-
-
-def _length_text(length: float, is_root: bool) -> str:
-    return "" if is_root else f":{length!r}"
 
 
 def read_guide_tree(path: str | os.PathLike[str], names: Sequence[str]) -> GuideTree:
@@ -114,7 +100,7 @@ def read_guide_tree(path: str | os.PathLike[str], names: Sequence[str]) -> Guide
 
 
 def parse_guide_tree(text: str, names: Sequence[str], file: str = "the tree") -> GuideTree:
-    """A guide tree from Newick text.
+    """A guide tree from text in Newick format, otherwise as `read_guide_tree`.
 
     Examples
     --------
@@ -122,19 +108,10 @@ def parse_guide_tree(text: str, names: Sequence[str], file: str = "the tree") ->
     >>> tree.newick(["D", "C", "B", "A"])
     '((A:1.0,B:2.0):0.0,(C:1.0,D:1.0):3.0);'
     """
-    root = parse_newick(text, file)
-    _check_names([clade.name or "" for clade in _nodes(root) if not clade.clades], names, file)
-    return _numbered(root, {name: k for k, name in enumerate(names)}, file)
-
-
-def _nodes(root: Any) -> list[Any]:
-    """All clades, parents first, children in file order."""
-    found, stack = [], [root]
-    while stack:
-        clade = stack.pop()
-        found.append(clade)
-        stack.extend(reversed(clade.clades))
-    return found
+    nodes = parse_newick(text, file)
+    below = nodes.children()
+    _check_names([name for name, children in zip(nodes.names, below, strict=True) if not children], names, file)
+    return _numbered(nodes, below, {name: k for k, name in enumerate(names)}, file)
 
 
 def _check_names(leaves: list[str], names: Sequence[str], file: str) -> None:
@@ -153,7 +130,7 @@ def _check_names(leaves: list[str], names: Sequence[str], file: str) -> None:
     raise InputError(f"{', and '.join(said)}: give a tree whose leaves are the sequences' names", file=file)
 
 
-def _numbered(root: Any, number_of: dict[str, int], file: str) -> GuideTree:
+def _numbered(nodes: Nodes, below: list[list[int]], number_of: dict[str, int], file: str) -> GuideTree:
     """The tree, its inner nodes numbered from the leaves up."""
     n = len(number_of)
     children: list[tuple[int, int]] = []
@@ -163,21 +140,19 @@ def _numbered(root: Any, number_of: dict[str, int], file: str) -> GuideTree:
         children.append((first, second))
         return n + len(children) - 1
 
-    made: dict[int, int] = {}  # the number of each clade
-    for clade in reversed(_nodes(root)):
-        below = [made.pop(id(child)) for child in clade.clades]
-        number = below[0] if below else number_of[clade.name]
-        for other in below[1:]:
-            number = join(number, other)
-        if clade is not root:
-            lengths[number] += _length(clade, file)
-        made[id(clade)] = number
+    made = [0] * len(below)  # the number of each node
+    for node in range(len(below) - 1, -1, -1):
+        number = made[below[node][0]] if below[node] else number_of[nodes.names[node]]
+        for other in below[node][1:]:
+            number = join(number, made[other])
+        if node:
+            lengths[number] += _length(nodes.lengths[node], file)
+        made[node] = number
     lengths[2 * n - 2] = 0.0
     return GuideTree(np.array(children, np.int32).reshape(-1, 2), np.array(lengths))
 
 
-def _length(clade: Any, file: str) -> float:
-    length = clade.branch_length
+def _length(length: float | None, file: str) -> float:
     if length is not None and not (math.isfinite(length) and length <= MOST_LENGTH):
         raise InputError(f"a branch of length {length}: lengths are numbers up to {MOST_LENGTH:g}", file=file)
     return max(0.0, float(length or 0.0))

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign import _native
 from tropalign.execution.task import Progress
 from tropalign.msa.guide_tree import GuideTree
 from tropalign.sequences.batch import SequenceBatch
@@ -87,8 +88,6 @@ def chance_shares(words: Words, n_threads: int) -> NDArray[np.float32]:
     size = np.concatenate([lengths[chosen], lengths[chosen]])
     offsets = np.concatenate([[0], np.cumsum(size)]).astype(np.int64)
     first = np.arange(len(chosen), dtype=np.int32)
-    from tropalign import _native
-
     common = _native.lcs_lengths(codes, offsets, words.n_codes, first, first + np.int32(len(chosen)), n_threads)
     a, b = size[: len(chosen), None], size[None, : len(chosen)]
     shorter, longer = np.minimum(a, b), np.maximum(a, b)
@@ -125,8 +124,6 @@ def tree_of_words(
     words: Words, shares: NDArray[np.float32], n_threads: int, progress: Progress | None = None
 ) -> tuple[GuideTree, NDArray[np.float32]]:
     """UPGMA tree and joins of sequences whose words are known, and what random sequences share."""
-    from tropalign import _native
-
     distances = _native.lcs_distances(words.codes, words.offsets, words.n_codes, shares, n_threads, progress)
     return GuideTree(*_native.guide_tree(distances)), distances
 
@@ -276,8 +273,6 @@ class _Sampled:
 
     def _nearest(self, members: NDArray[np.int64], seeds: NDArray[np.int64]) -> NDArray[np.int64]:
         """For each sequence the position of the seed that it is nearest to, of several the first one."""
-        from tropalign import _native
-
         lengths = np.diff(self.words.offsets)
         place = np.full(self.n, -1)
         place[seeds] = np.arange(len(seeds))

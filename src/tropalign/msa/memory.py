@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign import _native
+
 #: Bytes of the store per pair, per residue of its two sequences, and per element (with the transpose, and the new
 #: value that a pass makes).
 PAIR_BYTES, RESIDUE_BYTES, STORED_BYTES = 64, 4, 10
@@ -68,8 +70,6 @@ class MemoryEstimate:
 
 def scratch_of(lengths: NDArray[np.int64]) -> int:
     """Bytes that a thread takes, beside what it finds, for the posteriors of sequences of these lengths."""
-    from tropalign import _native
-
     longest = np.sort(lengths)[-2:]
     return _native.posterior_scratch_bytes(int(longest[0]), int(longest[-1]))
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign import _native
 from tropalign.errors import ResourceError, UsageError, named
 from tropalign.execution.progress import StageProgress
 from tropalign.execution.scheduler import Scheduler
@@ -221,8 +222,6 @@ class _Stages:
 
     def _consistent(self) -> tuple[Any, GuideTree, NDArray[np.float64]]:
         """The store after the last pass of consistency, the tree, and the weights of the sequences."""
-        from tropalign import _native
-
         n_passes, tiles = self.job.options.consistency, self.task.tiles()
         done = next((k for k in range(n_passes, 0, -1) if self.kept.is_whole(k, len(tiles))), 0)
         store, distances = self._posteriors() if done == 0 else self._restored(done)
@@ -234,8 +233,6 @@ class _Stages:
         return store, tree, weights
 
     def _new_store(self) -> Any:
-        from tropalign import _native
-
         return _native.PosteriorStore(self.job.batch.lengths.astype(np.int32))
 
     def _posteriors(self) -> tuple[Any, NDArray[np.float32]]:
@@ -308,8 +305,6 @@ class _Stages:
 
     def _tree(self, distances: NDArray[np.float32]) -> GuideTree:
         """Stage II."""
-        from tropalign import _native
-
         return self.job.tree or GuideTree(*_native.guide_tree(distances, self.meter.stage("tree", 1)))
 
     def _relax(self, store: Any, tree: GuideTree, weights: NDArray[np.float64], is_last: bool) -> None:
@@ -349,8 +344,6 @@ class _Stages:
     def _aligned(
         self, store: Any, tree: GuideTree, weights: NDArray[np.float64], is_told: bool = True
     ) -> NDArray[np.int32]:
-        from tropalign import _native
-
         options = self.job.options
         told = self.meter.stage("alignment", self.n - 1) if is_told else None
         columns = _native.progressive(store, tree.children, weights, self.n_threads, told)

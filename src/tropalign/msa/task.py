@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign import _native
 from tropalign.devices.launcher import DeviceCache
 from tropalign.execution.manifest import Shard
 from tropalign.execution.partition import CostList, cuts, share
@@ -146,8 +147,6 @@ class PosteriorTask:
 
     def on_cpu(self, tile: Tile, n_threads: int, progress: Progress | None = None) -> Posteriors:
         """The posteriors of a tile's pairs."""
-        from tropalign import _native
-
         pairs = self.pairs_of(tile)
         found = _native.pair_posteriors(
             self.batch.codes,

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from tropalign.pairwise.options import FREE_ENDS, MODES, REPORTS, STRANDS, PairOptions
+from tropalign.lazy import lazy
 
 if TYPE_CHECKING:
-    from tropalign.pairwise.api import align, align_all, align_many
-    from tropalign.pairwise.task import PairsTask
+    from tropalign.pairwise.api import align as align
+    from tropalign.pairwise.api import align_all as align_all
+    from tropalign.pairwise.api import align_many as align_many
+    from tropalign.pairwise.options import FREE_ENDS as FREE_ENDS
+    from tropalign.pairwise.options import MODES as MODES
+    from tropalign.pairwise.options import REPORTS as REPORTS
+    from tropalign.pairwise.options import STRANDS as STRANDS
+    from tropalign.pairwise.options import PairOptions as PairOptions
+    from tropalign.pairwise.task import PairsTask as PairsTask
 
-_HOMES = {"align": "api", "align_all": "api", "align_many": "api", "PairsTask": "task"}
-
-__all__ = ["FREE_ENDS", "MODES", "REPORTS", "STRANDS", "PairOptions", "PairsTask", "align", "align_all", "align_many"]
-
-
-def __getattr__(name: str) -> Any:
-    """Loads a name from its home on first use: the command line reads `MODES` without loading NumPy."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'tropalign.pairwise' has no attribute {name!r}")
-    return getattr(import_module(f"tropalign.pairwise.{_HOMES[name]}"), name)
+__all__, __getattr__, __dir__ = lazy(
+    __name__,
+    {
+        "api": "align align_all align_many",
+        "options": "FREE_ENDS MODES REPORTS STRANDS PairOptions",
+        "task": "PairsTask",
+    },
+)

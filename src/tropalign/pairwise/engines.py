@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign import _native
 from tropalign.devices.launcher import DeviceCache
 from tropalign.errors import ResourceError, named
 from tropalign.execution.task import Progress
@@ -74,8 +75,6 @@ class Engines:
 
     def native(self, n_threads: int, rows: Rows, progress: Progress | None) -> dict[str, Any]:
         """The rows on the processor."""
-        from tropalign import _native
-
         options, queries = self.options, self.queries
         codes, offsets, index = queries.codes, queries.offsets, rows.query
         if rows.strand is not None and self._reverse is not None:

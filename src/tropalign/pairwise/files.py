@@ -11,10 +11,11 @@ from typing import Any
 from tropalign.errors import UsageError
 from tropalign.execution.files import check_outputs, check_terminal, output_path, write_to
 from tropalign.execution.parts import Spool
+from tropalign.execution.run import Writer
 from tropalign.formats.header import Header
-from tropalign.formats.pairs import MATRIX_LAYOUTS, MATRIX_VALUES, PairsContext
-from tropalign.formats.registry import format_for_path, format_of, pairs_writer, suffix_of
-from tropalign.formats.writer import Writer
+from tropalign.formats.pairs import MATRIX_VALUES, layout_of
+from tropalign.formats.pairs.context import PairsContext
+from tropalign.formats.registry import format_for_path, format_of, make_writer, suffix_of
 from tropalign.pairwise.translated import check_shown
 from tropalign.results import nucleotides
 from tropalign.results.alignments import AlignmentTable
@@ -70,7 +71,7 @@ def write_alignments(
     name = format_for_path("pairs", output) if format is None else format
     first, every = _tables(tables)
     suffix = suffix_of(output)
-    layout = {".npz": "npz", ".phy": "phylip", ".dist": "phylip"}.get(suffix, MATRIX_LAYOUTS[0])
+    layout = layout_of(suffix)
     values = matrix_values or ("distance" if layout == "phylip" else "score")
     if values not in MATRIX_VALUES:
         raise UsageError(f"matrix_values {matrix_values!r} is none of {', '.join(MATRIX_VALUES)}")
@@ -98,7 +99,7 @@ def write_alignments(
     )
     from tropalign import __version__
 
-    writer = pairs_writer(name, Header(__version__, "tropalign.write_alignments", {}), context)
+    writer = make_writer("pairs", name, Header(__version__, "tropalign.write_alignments", {}), context)
     check_outputs([output], [])
     if writer.is_binary:
         check_terminal(name, output)

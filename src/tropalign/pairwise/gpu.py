@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign import _native
 from tropalign.devices.gpu import Buffer, Gpu, Memory, Program
 from tropalign.devices.launcher import Pace, Programs, kernel_source, require_room, with_constants
 from tropalign.errors import DeviceError, ResourceError
@@ -285,8 +286,6 @@ class _Result:
 
     def take(self, pair: Ints, values: NDArray[np.int32], begin: Ints, path: NDArray[np.uint32] | None) -> None:
         """Values (a row per quantity) of these pairs, and their runs: the k-th has begin[k] to begin[k + 1]."""
-        from tropalign import _native
-
         pair = pair + self._before
         _native.scatter_values(values, pair, self._values)
         if path is not None:
@@ -294,8 +293,6 @@ class _Result:
 
     def columns(self) -> dict[str, Any]:
         """By name."""
-        from tropalign import _native
-
         columns: dict[str, Any] = dict(zip(FOUND, self._values, strict=False))
         if "n_runs" not in columns:
             return columns

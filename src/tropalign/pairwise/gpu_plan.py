@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign import _native
+
 Ints = NDArray[np.int64]
 
 #: Pairs that one plan holds at the most.
@@ -110,8 +112,6 @@ def plan(
     ValueError
         Arrays of unequal lengths, or more than MOST_PAIRS for a group of 64.
     """
-    from tropalign import _native
-
     rules = (width.bound, width.wide_from, width.extend, shape.strips_cells, free, width.word_bits)
     launches = _native.plan_gpu(query, target, lengths, rank, *rules, shape.group, shape.rows)
     return [Launch(*launch) for launch in launches]

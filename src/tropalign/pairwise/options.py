@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from tropalign.errors import DeviceError, InputError, ScoringError, UsageError, named
-from tropalign.execution.dask_cluster import is_cluster
+from tropalign.execution.cluster_address import is_cluster
 from tropalign.machine.numbers import decimal_number, whole_number
 from tropalign.properties import cached_property
 

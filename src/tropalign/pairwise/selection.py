@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign import _native
+
 if TYPE_CHECKING:
     from tropalign.execution.task import Progress
     from tropalign.pairwise.options import PairOptions
@@ -68,8 +70,6 @@ def best_targets(
         "query" and "target" (int64), "score" (int32) and "strand" (int8), a row per pair: query by query, the best
         first, and of equal scores the earlier target.
     """
-    from tropalign import _native
-
     limits = np.iinfo(np.int32)
     # Native code has one least score for all queries; rows of queries that ask for more are left out behind it.
     least = limits.min if least_scores is None else int(least_scores[span[0] : span[1]].min(initial=limits.max))
@@ -142,8 +142,6 @@ class Bounds:
         return query, target
 
     def _scores(self, query: Index, target: Index, n_threads: int) -> NDArray[np.bool_]:
-        from tropalign import _native
-
         options = self._options
         highest = _native.score_bounds(
             *self._codes,
@@ -160,8 +158,6 @@ class Bounds:
         return keep
 
     def _identities(self, query: Index, target: Index, n_threads: int) -> NDArray[np.bool_]:
-        from tropalign import _native
-
         columns = np.maximum(self._queries.lengths[query], self._targets.lengths[target])
         most = _native.identity_bounds(*self._codes, query, target, n_threads)
         keep: NDArray[np.bool_] = most / columns >= (self._options.min_identity or 0.0)

@@ -9,7 +9,7 @@ from typing import Any
 from tropalign.devices.names import DeviceLike, device_names
 from tropalign.devices.registry import open_devices
 from tropalign.errors import InputError, UsageError, named
-from tropalign.execution.dask_cluster import is_cluster
+from tropalign.execution.cluster_address import is_cluster
 from tropalign.execution.scheduler import Scheduler
 from tropalign.machine.memory import default_budget
 from tropalign.machine.numbers import checked_memory

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign import _native
 from tropalign.phylo.reference_rows import StateAlphabet
 from tropalign.phylo.tree import Tree
 
@@ -125,8 +126,6 @@ def branch_maker(
     gap_flags, share
         How a branch's column becomes a gap column, and the share of gaps in the alignment.
     """
-    from tropalign import _native
-
     plan = _Plan(tree)
     lengths = np.array(plan.lengths)
     table = exact_transitions(share, lengths) if gap_flags == "exact" else compatible_transitions(share, lengths)

@@ -22,11 +22,11 @@ from typing import IO, Any
 
 from tropalign.errors import InputError, ResourceError, TropalignWarning, shown
 from tropalign.execution.files import disk_error
-from tropalign.formats.newick import quoted
 from tropalign.phylo.reference import ReferencePackage
 from tropalign.phylo.reference_rows import StateAlphabet, rows_of_tips
 from tropalign.sequences.alphabet import GAP_LETTERS
 from tropalign.sequences.counts import counts_of
+from tropalign.trees.newick import newick_text, quoted
 
 PROGRAM = "epa-ng"
 ALIGNED, QUERY, REFERENCE, TREE, MODEL = "aligned.fasta", "query.fasta", "reference.fasta", "tree.nwk", "model.txt"
@@ -268,12 +268,9 @@ def _newick(package: ReferencePackage, named: dict[str, str]) -> str:
     tree = package.tree
     rows = rows_of_tips(package.names, tree, "the reference")
     tips = dict(zip(tree.tips, (named[package.names[row]] for row in rows), strict=True))
-    text: dict[int, str] = {}
-    for node in range(len(tree.children) - 1, -1, -1):  # children come after their parents
-        below = ",".join(text.pop(child) for child in tree.children[node])
-        own = f"({below})" if below else tips[node]
-        text[node] = own + (f":{max(float(tree.lengths[node]), LEAST_LENGTH):.10g}" if node else ";\n")
-    return text[0]
+    lengths = ["", *(f":{max(length, LEAST_LENGTH):.10g}" for length in tree.lengths[1:].tolist())]
+    texts = [tips.get(node, "") + length for node, length in enumerate(lengths)]
+    return newick_text(tree.children, texts, 0) + "\n"
 
 
 def run(folder: Path, program: Program, model: str, n_threads: int) -> None:

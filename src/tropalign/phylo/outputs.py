@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from tropalign.execution.files import check_terminal
 from tropalign.execution.run import Output
 from tropalign.formats.header import Header
-from tropalign.formats.placed import PlacedContext
-from tropalign.formats.registry import format_for_path, placed_writer
+from tropalign.formats.placed.context import PlacedContext
+from tropalign.formats.registry import format_for_path, make_writer
 from tropalign.phylo.reference import ReferencePackage
 
 if TYPE_CHECKING:
-    from tropalign.formats.writer import Writer
+    from tropalign.execution.run import Writer
     from tropalign.phylo.task import PlaceTask
     from tropalign.results.lineages import BranchLineages
     from tropalign.sequences.blocks import Survey
@@ -96,7 +96,7 @@ def outputs_of(
     def writer(name: str, which: str = "all", insertions: str = wanted.insertions) -> Writer:
         about = (package.names, package.letters, newick, clades, lengths, insertions, which, more, lineages, page_bytes)
         context = PlacedContext(*about)
-        return placed_writer(name, header, context)
+        return make_writer("placed", name, header, context)
 
     outputs = []
     if wanted.alignment is not None:

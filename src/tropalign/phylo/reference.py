@@ -12,6 +12,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign import _native
 from tropalign.errors import InputError, shown
 from tropalign.formats.msa import read_alignment
 from tropalign.machine.threads import resolve_threads
@@ -282,8 +283,6 @@ class ReferencePackage:
     @cached_property
     def bounds(self) -> BranchBounds:
         """Bounds of every eight branches."""
-        from tropalign import _native
-
         return _native.BranchBounds(self.planes, self.n_distinct, self.n_empty)
 
     def vectors(self) -> NDArray[Any]:
@@ -305,8 +304,6 @@ class ReferencePackage:
         >>> package.vectors().shape == (package.n_distinct, 5)
         True
         """
-        from tropalign import _native
-
         found = _native.plane_vectors(self.planes, self.n_distinct, self.n_empty, np.arange(self.n_distinct))
         made: NDArray[Any] = found.astype(np.uint8) if self.states.n_states < 8 else found
         return made

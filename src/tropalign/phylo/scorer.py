@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign import _native
 from tropalign.devices.launcher import DeviceCache
 from tropalign.errors import ScoringError
 from tropalign.execution.task import Progress
@@ -72,8 +73,6 @@ class Scorer:
 
     def word_bits(self, n_letters: int) -> int:
         """Bits that hold every score of a read of that length. Raises ScoringError where even 32 may not."""
-        from tropalign import _native
-
         try:
             return _native.place_word_bits(self.numbers, n_letters, len(self.package.columns))
         except ValueError:
@@ -92,8 +91,6 @@ class Scorer:
             Nothing, or of each read the other strand: then the scores are those of the better one, the read's own if
             both are as good.
         """
-        from tropalign import _native
-
         package, word_bits = self.package, self.word_bits(max(map(len, texts)))
         can_prune = self.n_best and word_bits <= 16 and _native.can_prune(self.numbers)
         if others and not can_prune:

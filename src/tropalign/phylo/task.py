@@ -1,4 +1,15 @@
-"""Placement as a task of tiles: which reads a tile holds, and how they are placed."""
+"""Placement as a task of tiles: which reads a tile holds, and how they are placed.
+
+    reads --survey--> outline of tiles;  blocks of reads --> state sets --> scores of branches --> best ones --> columns
+
+1. `ReferencePackage.read` has read alignment and tree and computed a vector per branch; equal vectors are kept once.
+2. `survey` goes through the reads once, for lengths and a hash, so that the task knows its tiles before it reads them,
+   which shards and resuming need. Reads from a stream have no outline.
+3. Blocks of reads are regrouped to the outline's spans. Letters become state sets; equal reads are scored once.
+4. `Scorer` scores reads against all branches, a lane per branch: bounds first, then the branches that they leave. With
+   both strands the scores are those of the better one.
+5. `Ranking.best` chooses branches, and native code walks chosen reads back, to a column per base: `Placements`.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign import _native
 from tropalign.errors import InputError, TropalignWarning, named
 from tropalign.execution.manifest import Shard
 from tropalign.execution.partition import CostList, cuts, share
@@ -327,8 +339,6 @@ class PlaceTask:
 
     def _paths(self, sets: Sets, offsets: Index, chosen: Index, best: Best, n_threads: int) -> NDArray[np.int32]:
         """Columns (of the whole alignment) of all letters; -1 of reads that were not chosen."""
-        from tropalign import _native
-
         column = np.full(len(sets), -1, np.int32)
         if not len(chosen):
             return column

@@ -5,15 +5,14 @@ from __future__ import annotations
 import os
 import warnings
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError, TropalignWarning, shown
-from tropalign.formats.newick import MOST_BYTES, Clade, parse_newick, quoted
 from tropalign.properties import cached_property
 from tropalign.sequences.files import file_name, read_text
+from tropalign.trees.newick import MOST_BYTES, Nodes, newick_text, parse_newick, quoted
 
 #: Length of a branch that has none (as PaPaRa 2 takes it).
 MISSING_LENGTH = 1.0
@@ -119,23 +118,18 @@ class Tree:
     def newick(self) -> str:
         """The unrooted tree with the number of each branch in braces, as jplace wants it (Matsen et al. 2012)."""
         number = {node: k for k, node in enumerate(self.branches())}
-        lengths = self.lengths.copy()
-        top = self.children[0]
-        if len(top) == 2:  # one branch instead of the root's two
-            first, second = top
-            inner, outer = (first, second) if self.children[first] else (second, first)
-            top = (*self.children[inner], outer)
-            lengths[outer] += self.lengths[inner]
+        lengths, children = self.lengths.copy(), list(self.children)
+        if len(children[0]) == 2:  # one branch instead of the root's two
+            first, second = children[0]
+            inner, outer = (first, second) if children[first] else (second, first)
+            children[0] = (*children[inner], outer)
+            lengths[outer] += lengths[inner]
             number[outer] = number[second]
-        return f"({','.join(self._subtree(child, lengths, number) for child in top)});"
-
-    def _subtree(self, top: int, lengths: NDArray[np.float64], number: dict[int, int]) -> str:
-        written: dict[int, str] = {}
-        for node in reversed(self._preorder(top)):
-            below = ",".join(written.pop(child) for child in self.children[node])
-            own = f"{quoted(self.names[node])}:{lengths[node]:.10g}{{{number[node]}}}"
-            written[node] = f"({below}){own}" if below else own
-        return written[top]
+        texts = [
+            f"{quoted(name)}:{length:.10g}{{{number.get(node, '')}}}" if node else ""
+            for node, (name, length) in enumerate(zip(self.names, lengths.tolist(), strict=True))
+        ]
+        return newick_text(children, texts, 0)
 
 
 def read_tree(path: str | os.PathLike[str]) -> Tree:
@@ -153,22 +147,22 @@ def read_tree(path: str | os.PathLike[str]) -> Tree:
 
 
 def parse_tree(text: str, file: str = "the tree") -> Tree:
-    """A tree from Newick text."""
-    root = parse_newick(text, file)
-    made = _Maker(file)
-    made.take(root)
+    """A tree from text in Newick format, otherwise as `read_tree`."""
+    made = _Maker(parse_newick(text, file), file)
+    made.take_all()
     for count, what in made.notes():
         if count:
             warnings.warn(f"{shown(file)}: {what.format(count=count)}", TropalignWarning, stacklevel=3)
     _check_tips([name for name, below in zip(made.names, made.children, strict=True) if not below], file)
-    return made.tree()
+    return Tree(tuple(map(tuple, made.children)), np.array(made.lengths), tuple(made.names))
 
 
 class _Maker:
-    """Clades as arrays."""
+    """Nodes of a file as those of a binary tree."""
 
-    def __init__(self, file: str) -> None:
-        self.file = file
+    def __init__(self, nodes: Nodes, file: str) -> None:
+        self.nodes, self.file = nodes, file
+        self.below = nodes.children()
         self.children: list[list[int]] = []
         self.lengths: list[float] = []
         self.names: list[str] = []
@@ -182,20 +176,21 @@ class _Maker:
             (self.negative, "{count} branches of negative length: taken as 0"),
         ]
 
-    def take(self, root: Any) -> None:
-        """All nodes below, parents first."""
-        while len(root.clades) == 1:
+    def take_all(self) -> None:
+        """All nodes, parents first."""
+        root = 0
+        while len(self.below[root]) == 1:
             self.skipped += 1
-            root = root.clades[0]
+            root = self.below[root][0]
         stack = [(-1, root, 0.0)]
         while stack:
-            parent, clade, length = stack.pop()
-            while len(clade.clades) == 1:
+            parent, at, length = stack.pop()
+            while len(self.below[at]) == 1:
                 self.skipped += 1
-                clade = clade.clades[0]
-                length += self._length(clade)
-            node = self._add(parent, length, (clade.name or "") if not clade.clades else "")
-            groups = self._grouped(list(clade.clades), 3 if parent < 0 else 2)
+                at = self.below[at][0]
+                length += self._length(at)
+            node = self._add(parent, length, "" if self.below[at] else self.nodes.names[at])
+            groups = self._grouped(self.below[at], 3 if parent < 0 else 2)
             stack.extend((node, child, self._length(child)) for child in reversed(groups))
 
     def _add(self, parent: int, length: float, name: str) -> int:
@@ -206,29 +201,29 @@ class _Maker:
             self.children[parent].append(len(self.children) - 1)
         return len(self.children) - 1
 
-    def _grouped(self, clades: list[Any], most: int) -> list[Any]:
-        """At most as many: the first two together until it is so."""
-        if len(clades) <= most:
-            return clades
+    def _grouped(self, children: list[int], most: int) -> list[int]:
+        """At most as many: the first two together, by a node more, until it is so."""
+        if len(children) <= most:
+            return children
         self.resolved += 1
-        group = clades[0]
-        for other in clades[1 : len(clades) - most + 1]:
-            group = Clade(branch_length=0.0, clades=[group, other])
-        return [group, *clades[len(clades) - most + 1 :]]
+        group = children[0]
+        for other in children[1 : len(children) - most + 1]:
+            self.below.append([group, other])
+            group = self.nodes.add(-1)
+            self.nodes.lengths[group] = 0.0
+        return [group, *children[len(children) - most + 1 :]]
 
-    def _length(self, clade: Any) -> float:
-        if clade.branch_length is None:
+    def _length(self, at: int) -> float:
+        length = self.nodes.lengths[at]
+        if length is None:
             self.missing += 1
             return MISSING_LENGTH
-        if not abs(clade.branch_length) <= MOST_LENGTH:
-            problem = f"a branch of length {clade.branch_length}: lengths are numbers up to {MOST_LENGTH:g}"
+        if not abs(length) <= MOST_LENGTH:
+            problem = f"a branch of length {length}: lengths are numbers up to {MOST_LENGTH:g}"
             raise InputError(problem, file=self.file)
-        if clade.branch_length < 0:
+        if length < 0:
             self.negative += 1
-        return max(0.0, float(clade.branch_length))
-
-    def tree(self) -> Tree:
-        return Tree(tuple(map(tuple, self.children)), np.array(self.lengths), tuple(self.names))
+        return max(0.0, float(length))
 
 
 def _check_tips(names: list[str], file: str) -> None:

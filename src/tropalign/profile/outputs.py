@@ -10,8 +10,8 @@ from tropalign.errors import UsageError
 from tropalign.execution.files import check_outputs, check_terminal, write_to
 from tropalign.execution.run import Output
 from tropalign.formats.header import Header
-from tropalign.formats.hits import HitsContext
-from tropalign.formats.registry import format_for_path, hits_writer
+from tropalign.formats.hits.context import HitsContext
+from tropalign.formats.registry import format_for_path, make_writer
 from tropalign.profile.options import SearchOptions
 from tropalign.results.hits import Hits
 from tropalign.results.thresholds import Thresholds
@@ -87,7 +87,7 @@ def outputs_of(wanted: Wanted, header: Header, context: HitsContext, is_shard: b
     InputError
         A format that lacks its package, or cannot show what is asked for.
     """
-    outputs = [Output(role, path, hits_writer(name, header, context)) for role, path, name in wanted.files()]
+    outputs = [Output(role, path, make_writer("hits", name, header, context)) for role, path, name in wanted.files()]
     for output in outputs if not is_shard else ():
         if output.writer.is_binary:
             check_terminal(output.writer.name, output.path)
@@ -157,7 +157,7 @@ def write_hits(
     output = os.fspath(path)
     name = format_for_path("hits", output) if format is None else format
     context = context_of(hits.orientation, hits.n_targets, hits.thresholds, options or SearchOptions())
-    writer = hits_writer(name, Header(__version__, "tropalign.write_hits", {}), context)
+    writer = make_writer("hits", name, Header(__version__, "tropalign.write_hits", {}), context)
     check_outputs([output], [])
     if writer.is_binary:
         check_terminal(name, output)

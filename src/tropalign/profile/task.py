@@ -1,4 +1,10 @@
-"""A search as a task of tiles: a batch of models against a block of sequences, and what is found as rows of hits."""
+"""A search as a task of tiles: a batch of models against a block of sequences, and what is found as rows of hits.
+
+1. The grid of queries and blocks of targets is cut into tiles, a batch of queries against one block after another.
+2. Native code runs the filters over a chunk of targets for several models, then the float stages over what is left.
+3. Found hits that no further target lets be reported are dropped; the others are the part of the tile.
+4. As soon as the last target of a query was searched, `Thresholds` says which of its hits are reported and included.
+"""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign import _native
 from tropalign.results.rows import Column
 from tropalign.sequences import SequenceBatch
 
@@ -75,8 +76,6 @@ def lines(
     between identical letters that do not score above 0. Without `substitution` only identity is known; without
     `wants_middle` the midlines are empty.
     """
-    from tropalign import _native
-
     text: tuple[Bytes, Bytes, Bytes, NDArray[np.int64]] = _native.gapped_text(arrays(table, substitution), wants_middle)
     return text
 
@@ -86,8 +85,6 @@ def differences(table: AlignmentTable, prefix: str = "") -> Column:
 
     What is no letter is shown as the alphabet's wildcard.
     """
-    from tropalign import _native
-
     shown = np.full(256, ord(table.targets.alphabet.wildcard.lower()), np.uint8)
     for first in (ord("A"), ord("a")):
         shown[first : first + 26] = np.arange(26) + ord("a")

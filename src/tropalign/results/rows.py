@@ -12,6 +12,7 @@ from weakref import WeakKeyDictionary, WeakSet
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign import _native
 from tropalign.errors import InputError
 from tropalign.sequences import SequenceBatch
 from tropalign.sequences.texts import Texts as BytesTexts
@@ -200,15 +201,11 @@ def strands(table: AlignmentTable, prefix: str = "") -> Column:
 
 def join(columns: list[Column], n_rows: int, separator: str = "\t", terminator: str = "\n") -> bytes:
     """The rows, their columns separated, each row ended."""
-    from tropalign import _native
-
     text: bytes = _native.join_rows(columns, n_rows, separator, terminator)
     return text
 
 
 def column_text(column: Column, n_rows: int) -> tuple[bytes, NDArray[np.int64]]:
     """One column's text, and where each row's begins."""
-    from tropalign import _native
-
     text: tuple[bytes, NDArray[np.int64]] = _native.column_text(column, n_rows)
     return text

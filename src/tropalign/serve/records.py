@@ -239,7 +239,7 @@ class JobLine:
 
 @dataclass(frozen=True)
 class Lines:
-    """As `Page`, of lines: a list of many jobs needs no more."""
+    """A page of lines, which are all that a list of many jobs needs."""
 
     jobs: tuple[JobLine, ...]
     after: str | None = None

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from tropalign.errors import UsageError, shown
+from tropalign.formats.format import SVG, TSV
+from tropalign.formats.pairs import layout_of
 from tropalign.submissions.names import numbered, sanitised
 from tropalign.submissions.request import InputItem, Submission
 from tropalign.submissions.tables import SERVERS
@@ -19,6 +21,9 @@ from tropalign.submissions.verbs import MAIN, ServedVerb, about, is_name, parser
 _OF_HERE = ("help", "output", "quiet", "format")
 #: What standard input is called.
 STANDARD_INPUT = "stdin.fa"
+
+#: Suffixes that promise the one format which a server writes, by that of the format.
+SAME = {suffixes[0]: suffixes for _, suffixes, *_ in (SVG, TSV)}
 
 
 def submission_of(words: Sequence[str]) -> tuple[Submission, dict[str, str], dict[str, str]]:
@@ -62,8 +67,8 @@ def submission_of(words: Sequence[str]) -> tuple[Submission, dict[str, str], dic
     chosen = {dest: value for dest, value in canonical(name, options).items() if dest not in inputs}
     format = getattr(options, "format", None) or _format_by_suffix(name, options.output)
     if format == "matrix" and "matrix_layout" not in chosen:
-        layout = {".npz": "npz", ".phy": "phylip", ".dist": "phylip"}.get(_suffix(options.output))
-        chosen |= {} if layout is None else {"matrix_layout": layout}
+        layout = layout_of(_suffix(options.output))
+        chosen |= {} if layout == "tsv" else {"matrix_layout": layout}
     places = {MAIN: options.output}
     for one in known.beside:
         if value := getattr(options, one.dest):
@@ -134,8 +139,7 @@ def _suffix(path: str) -> str:
 def _check_suffix(verb: ServedVerb, role: str, path: str, suffix: str) -> None:
     """A server writes one format of what stands beside the main output."""
     chosen = _suffix(path)
-    same = {".html": (".html", ".htm"), ".fasta": (".fasta", ".fa", ".fna"), ".tsv": (".tsv", ".txt")}
-    if suffix in (".svg", ".tsv") and chosen and chosen not in same.get(suffix, (suffix,)):
+    if suffix in SAME and chosen and chosen not in SAME[suffix]:
         output = verb.output(role)
         flag = role if output is None else output.flag
         raise UsageError(f"{flag} {shlex.quote(shown(path))}: servers write {suffix} here: end the name so")

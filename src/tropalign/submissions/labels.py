@@ -1,4 +1,4 @@
-"""What forms call options, groups, outputs and formats: words in place of flags, which are shorter."""
+"""What forms call options, groups and outputs: words in place of flags, which are shorter."""
 
 from __future__ import annotations
 
@@ -134,34 +134,6 @@ OUTPUTS: Mapping[str, str] = {
     "uc": "Clusters in USEARCH's format",
     "model": "Trained model",
     "reference": "Reference apart from the reads",
-}
-#: What formats are, where the name alone may not say it.
-FORMATS: Mapping[str, str] = {
-    "tsv": "table with tabs",
-    "csv": "table with commas",
-    "m8": "BLAST's table",
-    "matrix": "matrix of all pairs",
-    "arrow": "Arrow file",
-    "arrows": "Arrow stream",
-    "feather": "Feather, for R and pandas",
-    "parquet": "Parquet",
-    "jsonl": "a JSON object per line",
-    "srspair": "EMBOSS's text",
-    "text": "HMMER's text",
-    "result": "for tropalign in Python",
-    "uc": "USEARCH's clusters",
-    "bed": "intervals for genome browsers",
-    "html": "page for the browser",
-    "a3m": "HH-suite",
-    "stockholm": "Pfam",
-    "nexus": "PAUP, MrBayes",
-    "dnd": "ClustalW's tree",
-    "tblout": "HMMER's table of hits",
-    "domtblout": "HMMER's table of domains",
-    "pfamtblout": "Pfam's tables",
-    "svg": "picture, scalable",
-    "png": "picture",
-    "npz": "NumPy",
 }
 _FLAG = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*")
 _SEE_HELP = re.compile(r" \(see tropalign [a-z ]+ --help\)$")

@@ -6,17 +6,27 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tropalign.formats.pairs import MATRIX_LAYOUTS
+from tropalign.formats.registry import media_type_of
 from tropalign.submissions.names import numbered, stem_of
-from tropalign.submissions.tables import DEFAULT_NAMES, MEDIA_TYPES, SUFFIXES, TEXT, Beside
+from tropalign.submissions.tables import DEFAULT_NAMES, Beside
 from tropalign.submissions.values import option_words
-from tropalign.submissions.verbs import MAIN, ServedVerb, about, beside_of, is_name, parser_of, served_verb
+from tropalign.submissions.verbs import (
+    MAIN,
+    ServedVerb,
+    about,
+    beside_of,
+    format_of_verb,
+    is_name,
+    parser_of,
+    served_verb,
+)
 
 if TYPE_CHECKING:
     from tropalign.submissions.request import InputItem, Submission
 
 #: What outputs of a job without files are called.
 RESULT = "result"
-_LAYOUTS = {"npz": ".npz", "phylip": ".phy"}
 
 
 @dataclass(frozen=True)
@@ -148,9 +158,9 @@ def _flag(verb: str, beside: Beside) -> str:
 def main_suffix(submission: Submission) -> str:
     """The suffix of the main output."""
     layout = submission.options.get("matrix_layout")
-    if submission.format == "matrix" and layout in _LAYOUTS:
-        return _LAYOUTS[layout]
-    return SUFFIXES[submission.format]
+    if submission.format == "matrix" and isinstance(layout, str):
+        return MATRIX_LAYOUTS[layout][0]
+    return format_of_verb(submission.verb, submission.format).suffix
 
 
 def outputs_of(submission: Submission) -> tuple[Output, ...]:
@@ -158,13 +168,18 @@ def outputs_of(submission: Submission) -> tuple[Output, ...]:
     main = main_suffix(submission)
     taken = list(link_names(submission).values())
     stem = stem_of(taken[0]) if taken else RESULT
-    found = [Output(MAIN, _free(stem, submission.verb.replace(" ", "-"), main, taken), MEDIA_TYPES.get(main, TEXT))]
+    found = [Output(MAIN, _free(stem, submission.verb.replace(" ", "-"), main, taken), _media_type(submission, main))]
     for one in about(submission.verb).beside:
         if one.role in submission.outputs:
             others = [*taken, *(output.filename for output in found)]
             name = found[0].filename + one.suffix if one.follows_main else _free(stem, one.role, one.suffix, others)
-            found.append(Output(one.role, name, MEDIA_TYPES.get(one.suffix, TEXT)))
+            found.append(Output(one.role, name, media_type_of(one.suffix)))
     return tuple(found)
+
+
+def _media_type(submission: Submission, suffix: str) -> str:
+    form = format_of_verb(submission.verb, submission.format)
+    return form.media_type if suffix == form.suffix else media_type_of(suffix)
 
 
 def _free(stem: str, word: str, suffix: str, taken: Iterable[str]) -> str:

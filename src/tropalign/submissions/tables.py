@@ -8,68 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from tropalign.formats.format import BYTES, TSV, Format
+
 #: Options that say how, where and with what a job runs: the server decides that, whatever the verb.
 SERVERS = frozenset(
     ("help", "output", "quiet", "threads", "memory", "device", "cluster", "shard", "dry_run", "format")
 )  # `format` is a field of a submission by itself
-#: Suffixes of formats, by their names.
-SUFFIXES = {
-    "tsv": ".tsv",
-    "csv": ".csv",
-    "arrow": ".arrow",
-    "arrows": ".arrows",
-    "bam": ".bam",
-    "fasta": ".fasta",
-    "feather": ".feather",
-    "html": ".html",
-    "jsonl": ".jsonl",
-    "json": ".json",
-    "m8": ".m8",
-    "matrix": ".tsv",
-    "npz": ".npz",
-    "paf": ".paf",
-    "parquet": ".parquet",
-    "sam": ".sam",
-    "srspair": ".srspair",
-    "a3m": ".a3m",
-    "clustal": ".aln",
-    "msf": ".msf",
-    "nexus": ".nex",
-    "phylip": ".phy",
-    "png": ".png",
-    "stockholm": ".sto",
-    "svg": ".svg",
-    "text": ".txt",
-    "domtblout": ".domtblout",
-    "pfamtblout": ".pfamtblout",
-    "tblout": ".tblout",
-    "newick": ".nwk",
-    "dnd": ".dnd",
-    "bed": ".bed",
-    "uc": ".uc",
-    "result": ".result",
-    "store": ".tdb",
-}
-#: Types of what has these suffixes; the rest is plain text.
-MEDIA_TYPES = {
-    ".tsv": "text/tab-separated-values; charset=utf-8",
-    ".csv": "text/csv; charset=utf-8",
-    ".arrow": "application/vnd.apache.arrow.file",
-    ".arrows": "application/vnd.apache.arrow.stream",
-    ".feather": "application/vnd.apache.arrow.file",
-    ".parquet": "application/vnd.apache.parquet",
-    ".bam": "application/octet-stream",
-    ".npz": "application/octet-stream",
-    ".result": "application/octet-stream",
-    ".tdb": "application/octet-stream",
-    ".html": "text/html; charset=utf-8",
-    ".json": "application/json",
-    ".jplace": "application/json",
-    ".jsonl": "application/x-ndjson",
-    ".png": "image/png",
-    ".svg": "image/svg+xml",
-}
-TEXT = "text/plain; charset=utf-8"
 
 
 @dataclass(frozen=True)
@@ -114,8 +58,8 @@ class About:
         Options of this verb alone that no user of a server may set.
     common
         Options that forms show first.
-    formats
-        The formats there are, where the parser lists none: the suffix of the output chooses there.
+    format
+        The only format of a verb whose output is of no kind.
     never_formats
         Those of the parser's that the verb always refuses.
     is_resumable
@@ -134,7 +78,7 @@ class About:
     beside: tuple[Beside, ...] = ()
     never: tuple[str, ...] = ()
     common: tuple[str, ...] = ()
-    formats: tuple[str, ...] = ()
+    format: Format | None = None
     never_formats: tuple[str, ...] = ()
     is_resumable: bool = False
     example: Mapping[str, str] = field(default_factory=dict)
@@ -200,7 +144,6 @@ ABOUT: dict[str, About] = {
         texts=("outgroup",),
         beside=(Beside("distances", "distances_out", ".tsv"),),
         common=("unaligned", "method", "bootstrap", "midpoint"),
-        formats=("newick", "dnd"),
         example={"taxa": "efp_aligned.fasta"},
         labels={"taxa": "Alignment, sequences or distances"},
     ),
@@ -269,7 +212,7 @@ ABOUT: dict[str, About] = {
         kind="",
         inputs={"alignments": "alignment", "reference": "alignment", "mask": "table"},
         common=("all_columns",),
-        formats=("tsv",),
+        format=Format(*TSV),
         example={"alignments": "efp_clustalw.fasta", "reference": "efp_aligned.fasta"},
         example_options={"all_columns": True},
         labels={"reference": "Reference alignment", "mask": "Columns that count"},
@@ -288,7 +231,7 @@ ABOUT: dict[str, About] = {
         title="Build a database",
         kind="",
         inputs={"sources": "sequences"},
-        formats=("store",),
+        format=Format("store", (".tdb",), BYTES),
         example={"sources": "family.fasta"},
         labels={"sources": "Sequences"},
     ),

@@ -14,8 +14,10 @@ from functools import cache
 from typing import Any
 
 from tropalign.errors import UsageError, did_you_mean
+from tropalign.formats.format import Format
+from tropalign.formats.registry import format_names, format_of
 from tropalign.submissions.labels import group_label, option_label
-from tropalign.submissions.tables import ABOUT, DEFAULT_NAMES, SERVERS, SUFFIXES, About, Beside
+from tropalign.submissions.tables import ABOUT, DEFAULT_NAMES, SERVERS, About, Beside
 
 SERVED = tuple(ABOUT)
 #: Where the main output goes, in every submission.
@@ -151,6 +153,12 @@ def about(name: str) -> About:
     return ABOUT[name]
 
 
+def format_of_verb(name: str, format: str) -> Format:
+    """Finds a format of the verb's main output by its name. Raises UsageError where there is none."""
+    known = about(name)
+    return known.format or format_of(known.kind, format)
+
+
 @cache
 def parser_of(name: str) -> argparse.ArgumentParser:
     """The parser of a verb, of "db build" that of ``build``."""
@@ -183,9 +191,9 @@ def served_verb(name: str) -> ServedVerb:
     known = about(name)
     parser = parser_of(name)
     dests = {action.dest: action for action in parser._actions}
-    offered = _choices(dests["format"]) if "format" in dests else known.formats
+    offered = format_names(known.kind) if known.format is None else (known.format.name,)
     formats = tuple(format for format in offered if format not in known.never_formats)
-    outputs = _outputs(known, dests, formats[0])
+    outputs = _outputs(known, dests, format_of_verb(name, formats[0]).suffix)
     return ServedVerb(
         name=name,
         title=known.title,
@@ -331,9 +339,9 @@ def is_name(dest: str, text: str) -> bool:
     return text in names_of(dest)
 
 
-def _outputs(known: About, dests: Mapping[str, argparse.Action], default: str) -> tuple[OutputField, ...]:
+def _outputs(known: About, dests: Mapping[str, argparse.Action], suffix: str) -> tuple[OutputField, ...]:
     main = dests["output"]
-    found = [OutputField(MAIN, _flag(main) or "", _text(main), SUFFIXES[default], True)]
+    found = [OutputField(MAIN, _flag(main) or "", _text(main), suffix, True)]
     for one in known.beside:
         action = dests[one.dest]
         found.append(OutputField(one.role, _flag(action) or "", _text(action), one.suffix, False))

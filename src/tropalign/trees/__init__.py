@@ -1,42 +1,29 @@
-"""Trees from distances."""
+"""Trees, and the public names of what makes them of distances (`distance_trees`)."""
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from tropalign.lazy import lazy
 
 if TYPE_CHECKING:
-    from tropalign.trees.averaging import upgma
-    from tropalign.trees.bootstrap import with_support
-    from tropalign.trees.distances import alignment_distances, pair_distances
-    from tropalign.trees.joining import neighbour_joining
-    from tropalign.trees.tree import Tree, parse_tree, read_tree
+    from tropalign.distance_trees.averaging import upgma as upgma
+    from tropalign.distance_trees.bootstrap import with_support as with_support
+    from tropalign.distance_trees.distances import alignment_distances as alignment_distances
+    from tropalign.distance_trees.distances import pair_distances as pair_distances
+    from tropalign.distance_trees.joining import neighbour_joining as neighbour_joining
+    from tropalign.trees.tree import Tree as Tree
+    from tropalign.trees.tree import parse_tree as parse_tree
+    from tropalign.trees.tree import read_tree as read_tree
 
-_HOMES = {
-    "Tree": "tree",
-    "alignment_distances": "distances",
-    "neighbour_joining": "joining",
-    "pair_distances": "distances",
-    "parse_tree": "tree",
-    "read_tree": "tree",
-    "upgma": "averaging",
-    "with_support": "bootstrap",
-}
-
-__all__ = [
-    "Tree",
-    "alignment_distances",
-    "neighbour_joining",
-    "pair_distances",
-    "parse_tree",
-    "read_tree",
-    "upgma",
-    "with_support",
-]
-
-
-def __getattr__(name: str) -> Any:
-    """Loads a name from its home on first use."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'tropalign.trees' has no attribute {name!r}")
-    return getattr(import_module(f"tropalign.trees.{_HOMES[name]}"), name)
+__all__, __getattr__, __dir__ = lazy(
+    __name__,
+    {
+        "distance_trees.averaging": "upgma",
+        "distance_trees.bootstrap": "with_support",
+        "distance_trees.distances": "alignment_distances pair_distances",
+        "distance_trees.joining": "neighbour_joining",
+        "trees.tree": "Tree parse_tree read_tree",
+    },
+    "tropalign",
+)

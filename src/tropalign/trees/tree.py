@@ -6,15 +6,14 @@ import math
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError, UsageError
-from tropalign.formats.newick import MOST_BYTES, parse_newick, quoted
 from tropalign.machine.numbers import whole_number
 from tropalign.sequences.files import file_name, read_text
+from tropalign.trees.newick import MOST_BYTES, newick_text, parse_newick, quoted
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -77,24 +76,10 @@ class Tree:
         """
         if digits is not None:
             whole_number("digits", digits, 0, 100)
-        n, root = self.n_taxa, len(self.lengths) - 1
         labels = [quoted(name) for name in self.names] + self._support_labels()
-        lengths = [_length_text(length, digits) for length in self.lengths.tolist()]
-        lengths[root] = ""
-        pieces: list[str] = []
-        stack: list[int | str] = [root]
-        while stack:
-            at = stack.pop()
-            if isinstance(at, str):
-                pieces.append(at)
-            elif at < n:
-                pieces.append(labels[at] + lengths[at])
-            else:
-                stack.append(")" + labels[at] + lengths[at])
-                for k, child in enumerate(reversed(self.children[at - n])):
-                    stack.extend([",", child] if k else [child])
-                stack.append("(")
-        return "".join(pieces) + ";"
+        lengths = [_length_text(length, digits) for length in self.lengths[:-1].tolist()]
+        texts = [label + length for label, length in zip(labels, [*lengths, ""], strict=True)]
+        return newick_text([()] * self.n_taxa + list(self.children), texts, len(texts) - 1)
 
     def _support_labels(self) -> list[str]:
         n_inner = len(self.children)
@@ -127,7 +112,7 @@ def read_tree(path: str | os.PathLike[str]) -> Tree:
 
 
 def parse_tree(text: str, file: str = "the tree") -> Tree:
-    """The same from text. A missing length is 0; labels of inner nodes that are numbers are support.
+    """A tree from text in Newick format. A missing length is 0; labels of inner nodes that are numbers are support.
 
     Raises
     ------
@@ -141,10 +126,10 @@ def parse_tree(text: str, file: str = "the tree") -> Tree:
     """
     if not isinstance(text, str):
         raise UsageError(f"an object of type {type(text).__name__} is no tree: give a text in Newick format")
-    root = parse_newick(text, file)
-    ordered = _nodes(root)
-    leaves = [clade for clade in ordered if not clade.clades]
-    names = [clade.name or "" for clade in leaves]
+    nodes = parse_newick(text, file)
+    below = nodes.children()
+    leaves = [node for node, children in enumerate(below) if not children]
+    names = [nodes.names[node] for node in leaves]
     if len(names) < 2:
         raise InputError("the tree has one taxon: give one with two or more", file=file)
     seen: set[str] = set()
@@ -152,36 +137,26 @@ def parse_tree(text: str, file: str = "the tree") -> Tree:
         if name in seen:
             raise InputError(f"two taxa are called {name!r}: give each its own name", file=file)
         seen.add(name)
-    inner = [clade for clade in reversed(ordered) if clade.clades]
-    number = {id(clade): k for k, clade in enumerate([*leaves, *inner])}
-    children = tuple(tuple(number[id(child)] for child in clade.clades) for clade in inner)
-    lengths = np.array([_length(clade, file) for clade in [*leaves, *inner]])
+    inner = [node for node in range(len(below) - 1, -1, -1) if below[node]]
+    order = [*leaves, *inner]
+    number = dict(zip(order, range(len(order)), strict=True))
+    children = tuple(tuple(number[child] for child in below[node]) for node in inner)
+    lengths = np.array([_length(nodes.lengths[node], file) for node in order])
     lengths[-1] = 0
-    support = np.array([np.nan] * len(leaves) + [_support(clade) for clade in inner])
+    known = [math.nan] * len(leaves) + [_support(nodes.support[node], nodes.names[node]) for node in inner]
+    support = np.array(known)
     return Tree(tuple(names), children, lengths, None if np.isnan(support).all() else support)
 
 
-def _nodes(root: Any) -> list[Any]:
-    """All clades, parents first, taxa in the order of the text."""
-    found, stack = [], [root]
-    while stack:
-        clade = stack.pop()
-        found.append(clade)
-        stack.extend(reversed(clade.clades))
-    return found
-
-
-def _length(clade: Any, file: str) -> float:
-    length = clade.branch_length
+def _length(length: float | None, file: str) -> float:
     if length is not None and not math.isfinite(length):
         raise InputError(f"a branch of length {length}: lengths are numbers", file=file)
     return float(length or 0.0)
 
 
-def _support(clade: Any) -> float:
-    """Support as Biopython or a label gives it."""
-    given = clade.confidence if clade.confidence is not None else clade.name
+def _support(support: float | None, label: str) -> float:
+    """The support of an inner node, which may stand in quotes."""
     try:
-        return float(given)
-    except (TypeError, ValueError):
+        return float(label if support is None else support)
+    except ValueError:
         return math.nan

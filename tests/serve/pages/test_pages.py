@@ -432,7 +432,7 @@ def test_style_and_scripts_are_small():
 
 
 def test_colours_are_those_of_the_reports():
-    reports = (WEB.parents[1] / "formats" / "web_page.css").read_text()
+    reports = (WEB.parents[1] / "formats" / "pages" / "frame" / "frame.css").read_text()
     pages = (WEB / "static" / "page.css").read_text()
     themes = re.findall(r":root[^{]*\{([^}]*)\}", pages)
     light, system_dark, dark = ("".join(theme.split()) for theme in (themes[0], themes[1], themes[2]))

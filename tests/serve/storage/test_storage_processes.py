@@ -18,22 +18,25 @@ import tropalign
 from tropalign.serve.records import Search, State
 from tropalign.serve.storage import Storage
 
-#: A worker: claims jobs, renews and finishes them until there are none, or it is killed. Each line is a finished job.
-WORKER = """
-import os, sys
+#: Opens the storage and waits for a line.
+OPENED = """
+import json, os, sys
 from pathlib import Path
-from tropalign.serve.records import JobFile, Outcome, State
-from tropalign.serve.settings import Settings
-from tropalign.serve.storage import Storage
+from tropalign.serve.records import JobFile, NewJob, Outcome, State
+from tropalign.serve.settings import Limits, Settings
+from tropalign.serve.storage import Storage, TooMany
 
-folder, database, stays = sys.argv[1:]
+folder, database, word = sys.argv[1:]
 with Storage.open(Settings(folder=Path(folder), database=database or None), migrate=False) as storage:
     print("ready", flush=True)
     sys.stdin.readline()
+"""
+#: A worker: claims jobs, renews and finishes them until there are none, or it is killed. Each line is a finished job.
+WORKER = """
     while True:
         job = storage.queue.claim(str(os.getpid()), 30, 1000)
         if job is None:
-            if stays:
+            if word:
                 continue
             break
         assert storage.queue.renew(job.id, job.attempt, 30, "half", 0.5) == "go on"
@@ -42,17 +45,37 @@ with Storage.open(Settings(folder=Path(folder), database=database or None), migr
         if storage.queue.finish(job.id, job.attempt, Outcome(State.DONE, outputs=outputs)):
             print(job.id, job.attempt, flush=True)
 """
+SUBMITTER = """
+    answers = []
+    for n in range(10):
+        new = NewJob("ann", "pairs", "t", ("x",), f"{word} {n}", {}, "c", "1", ())
+        try:
+            answers.append(storage.jobs.submit(new, Limits(queued_per_user=20))[0].id)
+        except TooMany:
+            answers.append(None)
+    print(json.dumps(answers))
+"""
+CLAIMER = """
+    print(*[job.key for _ in range(6) if (job := storage.queue.claim("w", 30, 2)) is not None])
+"""
 
 
-def start(settings, stays=False):
-    """A worker that has opened the storage and waits for a line."""
+def started(settings, program, words):
+    """A process per word that runs the program on the storage; they begin together."""
     environment = {**os.environ, "PYTHONPATH": str(Path(tropalign.__file__).parent.parent)}
-    worker = subprocess.Popen(
-        [sys.executable, "-c", WORKER, settings.folder, settings.database or "", "stays" if stays else ""],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
-    )  # fmt: skip
-    assert worker.stdout.readline() == "ready\n", worker.stderr.read()
-    return worker
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", OPENED + program, settings.folder, settings.database or "", word],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
+        )
+        for word in words
+    ]  # fmt: skip
+    for process in processes:
+        assert process.stdout.readline() == "ready\n", process.stderr.read()
+    for process in processes:
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    return processes
 
 
 def ended(worker):
@@ -64,10 +87,7 @@ def ended(worker):
 
 def test_many_workers_take_each_job_once(storage, storage_settings):
     ids = {submit(storage, owner=f"user{n % 7}", key=f"k{n}").id for n in range(80)}
-    workers = [start(storage_settings) for _ in range(4)]
-    for worker in workers:
-        worker.stdin.write("go\n")
-        worker.stdin.flush()
+    workers = started(storage_settings, WORKER, [""] * 4)
     finished = [job for worker in workers for job, _ in ended(worker)]
     assert len(finished) == 80
     assert set(finished) == ids
@@ -84,9 +104,7 @@ def test_killed_workers_lose_no_finished_job_and_finish_none_twice(storage, stor
     dice, told, ids = random.Random(15), [], set()
     for n in range(6):
         ids |= {submit(storage, key=f"k{n} {m}").id for m in range(10)}
-        worker = start(storage_settings, stays=True)
-        worker.stdin.write("go\n")
-        worker.stdin.flush()
+        (worker,) = started(storage_settings, WORKER, ["stays"])
         time.sleep(dice.uniform(0.0, 0.12))
         worker.kill()
         told += ended(worker)
@@ -95,7 +113,7 @@ def test_killed_workers_lose_no_finished_job_and_finish_none_twice(storage, stor
         with Storage.open(storage_settings) as other:
             other.queue.reclaim(lambda name: False)
             assert {job: other.jobs.get(job) for job in before} == before
-    told += ended_all(storage_settings)
+    told += ended(*started(storage_settings, WORKER, [""]))
     assert storage.jobs.counts()[State.DONE] == len(ids)
     assert len({job for job, _ in told}) == len(told)  # one may have been killed before it said so
     for job in storage.jobs.list(Search("ann", limit=500)).jobs:
@@ -103,83 +121,18 @@ def test_killed_workers_lose_no_finished_job_and_finish_none_twice(storage, stor
         assert storage.files.path(job.outputs[0].digest).read_text() == job.key
 
 
-def ended_all(settings):
-    worker = start(settings)
-    worker.stdin.write("go\n")
-    worker.stdin.flush()
-    return ended(worker)
-
-
-SUBMITTER = """
-import json, sys
-from pathlib import Path
-from tropalign.serve.records import NewJob
-from tropalign.serve.settings import Limits, Settings
-from tropalign.serve.storage import Storage, TooMany
-
-with Storage.open(Settings(folder=Path(sys.argv[1]), database=sys.argv[2] or None), migrate=False) as storage:
-    print("ready", flush=True)
-    sys.stdin.readline()
-    answers = []
-    for n in range(10):
-        new = NewJob("ann", "pairs", "t", ("x",), f"{sys.argv[3]} {n}", {}, "c", "1", ())
-        try:
-            answers.append(storage.jobs.submit(new, Limits(queued_per_user=20))[0].id)
-        except TooMany:
-            answers.append(None)
-    print(json.dumps(answers))
-"""
-
-
 def test_a_limit_holds_however_many_submit_at_a_time(storage, storage_settings):
-    environment = {**os.environ, "PYTHONPATH": str(Path(tropalign.__file__).parent.parent)}
-    started = [
-        subprocess.Popen(
-            [sys.executable, "-c", SUBMITTER, storage_settings.folder, storage_settings.database or "", str(n)],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment,
-        )
-        for n in range(4)
-    ]  # fmt: skip
-    for process in started:
-        assert process.stdout.readline() == "ready\n"
-    for process in started:
-        process.stdin.write("go\n")
-        process.stdin.flush()
-    answers = [answer for process in started for answer in json.loads(process.communicate()[0])]
+    processes = started(storage_settings, SUBMITTER, map(str, range(4)))
+    answers = [answer for process in processes for answer in json.loads(process.communicate()[0])]
     assert len(answers) == 40
     assert sum(answer is not None for answer in answers) == 20
     assert storage.jobs.counts()[State.QUEUED] == 20
-
-
-CLAIMER = """
-import sys
-from pathlib import Path
-from tropalign.serve.settings import Settings
-from tropalign.serve.storage import Storage
-
-with Storage.open(Settings(folder=Path(sys.argv[1]), database=sys.argv[2] or None), migrate=False) as storage:
-    print("ready", flush=True)
-    sys.stdin.readline()
-    print(*[job.key for _ in range(6) if (job := storage.queue.claim("w", 30, 2)) is not None])
-"""
 
 
 def test_what_may_run_at_a_time_holds_however_many_claim(storage, storage_settings):
     for n in range(12):
         submit(storage, owner=f"user{n % 2}", key=f"k{n}")
         submit(storage, owner="cat", key="the same")
-    environment = {**os.environ, "PYTHONPATH": str(Path(tropalign.__file__).parent.parent)}
-    started = [
-        subprocess.Popen(
-            [sys.executable, "-c", CLAIMER, storage_settings.folder, storage_settings.database or ""],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment,
-        )
-        for _ in range(4)
-    ]  # fmt: skip
-    for process in started:
-        assert process.stdout.readline() == "ready\n"
-    for process in started:
-        process.stdin.write("go\n")
-        process.stdin.flush()
-    keys = [key for process in started for key in process.communicate()[0].replace("the same", "same").split()]
+    processes = started(storage_settings, CLAIMER, [""] * 4)
+    keys = [key for process in processes for key in process.communicate()[0].replace("the same", "same").split()]
     assert sorted(keys) == ["k0", "k1", "k2", "k3", "same"]

@@ -1,4 +1,4 @@
-"""Formats of multiple alignments, a module each, and what they need beside the alignment."""
+"""Multiple alignments as files: which formats there are, of the alignment and of its table of confidence."""
 
 from __future__ import annotations
 
@@ -6,6 +6,31 @@ import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+
+from tropalign.formats.format import FASTA, HTML, PARQUET, PHYLIP, PNG, RESULT, SVG, TEXT, TSV, Format
+
+
+@dataclass(frozen=True)
+class ConfidenceFormat(Format):
+    """A format that shows how sure an alignment is, which is computed only where it is shown."""
+
+
+FORMATS = {
+    "aligned": (
+        Format(FASTA[0], (*FASTA[1], ".afa"), TEXT, "", "aligned.text"),
+        Format("a3m", (".a3m",), TEXT, "HH-suite", "aligned.text"),
+        Format(*PHYLIP, "aligned.text"),
+        Format("nexus", (".nex", ".nexus"), TEXT, "PAUP, MrBayes", "aligned.text"),
+        ConfidenceFormat("stockholm", (".sto", ".stk", ".stockholm"), TEXT, "Pfam", "aligned.text"),
+        Format("clustal", (".aln", ".clw", ".clustal"), TEXT, "", "aligned.blocks"),
+        Format("msf", (".msf",), TEXT, "", "aligned.blocks"),
+        ConfidenceFormat(*HTML, "aligned.report"),
+        ConfidenceFormat(*SVG, "aligned.picture"),
+        ConfidenceFormat(*PNG, "aligned.picture"),
+        ConfidenceFormat(*RESULT, "aligned.result"),
+    ),
+    "confidence": (ConfidenceFormat(*TSV, "aligned.confidence"), ConfidenceFormat(*PARQUET, "aligned.confidence")),
+}
 
 
 @dataclass(frozen=True)

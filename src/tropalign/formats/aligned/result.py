@@ -11,7 +11,7 @@ from tropalign.results.multiple import MultipleAlignment
 
 
 def pack(alignment: MultipleAlignment, context: AlignedContext) -> Packed:
-    """All of it."""
+    """Packs the alignment with its sequences, confidence and tree."""
     notes, arrays = batch_packed(alignment.sequences, "sequences")
     known: dict[str, Any] = {
         name: values
@@ -21,4 +21,4 @@ def pack(alignment: MultipleAlignment, context: AlignedContext) -> Packed:
     return {"n_columns": alignment.n_columns, "tree": alignment.tree, **notes}, arrays | known
 
 
-FORMAT = result_format("aligned", pack, shows_confidence=True)
+RESULT = result_format("aligned", pack)

@@ -1,9 +1,20 @@
-"""Formats of clusters, a module each, and what they need beside the clusters."""
+"""Clusters as files: which formats there are, of their table and of their representatives."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from typing import Any
+
+from tropalign.formats.format import FASTA, RESULT, TEXT, TSV, Format
+
+FORMATS = {
+    "clusters": (
+        Format(*TSV, "clusters.tables"),
+        Format("uc", (".uc",), TEXT, "USEARCH's clusters", "clusters.tables"),
+        Format(*RESULT, "clusters.tables"),
+    ),
+    "representatives": (Format(FASTA[0], (*FASTA[1], ".fna"), TEXT, "", "clusters.representatives"),),
+}
 
 
 @dataclass(frozen=True)

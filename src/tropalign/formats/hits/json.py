@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import IO, Any
 
+from tropalign.formats.format import Codec
 from tropalign.formats.header import Header
-from tropalign.formats.hit_parts import ASSEMBLED_WITH, assembled_by, encode
-from tropalign.formats.hit_rows import QueryHits, queries_of
-from tropalign.formats.hits import HitsContext
-from tropalign.formats.writer import Format
+from tropalign.formats.hits.context import HitsContext
+from tropalign.formats.hits.parts import ASSEMBLED_WITH, assembled_by, encode
+from tropalign.formats.hits.queries import QueryHits, queries_of
 from tropalign.results.found_hits import FILTERS
 from tropalign.results.hit import Domain, Hit
 from tropalign.results.hits import Hits
@@ -22,7 +22,7 @@ _QUERY = ("name", "accession", "description", "length")
 
 
 def _number(value: float) -> float | None:
-    """As it is; None for what JSON cannot hold."""
+    """The number; None for what JSON cannot hold."""
     return value if math.isfinite(value) else None
 
 
@@ -64,7 +64,7 @@ def _query(found: QueryHits) -> dict[str, Any]:
 
 
 def write(pieces: Iterator[Hits], out: IO[bytes], header: Header, context: HitsContext) -> None:
-    """What was asked for, then the queries."""
+    """Writes what was searched for, then the queries."""
     notes = {
         "tropalign": header.version,
         "command": header.command,
@@ -79,4 +79,4 @@ def write(pieces: Iterator[Hits], out: IO[bytes], header: Header, context: HitsC
     out.write(b"\n]}\n")
 
 
-FORMAT = Format((".json",), encode, assembled_by(write), assembled_with=ASSEMBLED_WITH)
+JSON = Codec(encode, assembled_by(write), assembled_with=ASSEMBLED_WITH)

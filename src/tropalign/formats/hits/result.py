@@ -8,11 +8,11 @@ from typing import IO, Any
 
 import numpy as np
 
+from tropalign.formats.format import Codec
 from tropalign.formats.header import Header
-from tropalign.formats.hit_parts import ASSEMBLED_WITH, assembled_by, encode
-from tropalign.formats.hits import HitsContext
+from tropalign.formats.hits.context import HitsContext
+from tropalign.formats.hits.parts import ASSEMBLED_WITH, assembled_by, encode
 from tropalign.formats.result_file import Packed, write_whole
-from tropalign.formats.writer import Format
 from tropalign.results.found_hits import DOMAIN_COLUMNS, HIT_COLUMNS, LINES, TEXTS, of_all_queries
 from tropalign.results.hits import Hits
 
@@ -39,6 +39,4 @@ def write(pieces: Iterator[Hits], out: IO[bytes], header: Header, context: HitsC
     write_whole("hits", out, header, pack(list(pieces)))
 
 
-FORMAT = Format(
-    (".result",), encode, assembled_by(write), assembled_with=ASSEMBLED_WITH, is_binary=lambda context: True
-)
+RESULT = Codec(encode, assembled_by(write), assembled_with=ASSEMBLED_WITH, is_binary=True)

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import IO
 
 from tropalign.errors import InputError
+from tropalign.formats.format import Codec
 from tropalign.formats.header import Header
-from tropalign.formats.hit_parts import ASSEMBLED_WITH, assembled_by, encode
-from tropalign.formats.hit_rows import queries_of, raw, write_lines
-from tropalign.formats.hits import HitsContext
-from tropalign.formats.writer import Format
+from tropalign.formats.hits.context import HitsContext
+from tropalign.formats.hits.parts import ASSEMBLED_WITH, assembled_by, encode
+from tropalign.formats.hits.queries import queries_of, raw, write_lines
 from tropalign.results.found_hits import Query
 from tropalign.results.hit_alignment import HitAlignment, align_hits
 from tropalign.results.hits import Hits
@@ -78,4 +78,4 @@ def _check(context: HitsContext) -> None:
         raise InputError("hits of a scan make no alignment, since each has its own model: use tropalign search")
 
 
-FORMAT = Format((".sto", ".stk"), encode, assembled_by(write), assembled_with=ASSEMBLED_WITH, check=_check)
+STOCKHOLM = Codec(encode, assembled_by(write), assembled_with=ASSEMBLED_WITH, check=_check)

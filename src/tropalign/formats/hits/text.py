@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import IO
 
+from tropalign.formats.format import Codec
 from tropalign.formats.header import Header, one_line
-from tropalign.formats.hit_alignments import alignment_lines, domain_rows
-from tropalign.formats.hit_parts import ASSEMBLED_WITH, assembled_by, encode
-from tropalign.formats.hit_rows import QueryHits, queries_of, raw, write_lines
-from tropalign.formats.hits import HitsContext
-from tropalign.formats.writer import Format
+from tropalign.formats.hits.context import HitsContext
+from tropalign.formats.hits.parts import ASSEMBLED_WITH, assembled_by, encode
+from tropalign.formats.hits.queries import QueryHits, queries_of, raw, write_lines
+from tropalign.formats.hits.text_alignments import alignment_lines, domain_rows
 from tropalign.results.hits import Hits
 from tropalign.results.thresholds import Thresholds
 
@@ -20,7 +20,7 @@ _CUTOFFS = {"gathering": "GA", "noise": "NC", "trusted": "TC"}
 
 
 def preamble(header: Header, context: HitsContext) -> Iterator[str]:
-    """What was searched, and the options that are not as by default."""
+    """The first lines: what was searched, and the options that are not as by default."""
     is_search = context.orientation == "search"
     what = "profile(s) against a sequence" if is_search else "sequence(s) against a profile"
     yield f"# tropalign {context.orientation}, in the format of hmm{context.orientation} :: search {what} database"
@@ -85,7 +85,7 @@ def _filter_lines(context: HitsContext) -> Iterator[str]:
 
 
 def query_lines(found: QueryHits, context: HitsContext) -> Iterator[str]:
-    """All of a query."""
+    """The lines of a query: hits, their domains, statistics."""
     query, letter = found.query, "M" if context.orientation == "search" else "L"
     yield f"Query:       {raw(query.name)}  [{letter}={query.length}]"
     if query.accession:
@@ -169,7 +169,7 @@ def domain_lines(found: QueryHits, context: HitsContext) -> Iterator[str]:
 
 
 def statistics_lines(found: QueryHits, context: HitsContext) -> Iterator[str]:
-    """What was searched, and how much passed each filter."""
+    """The last lines of a query: what was searched, and how much passed each filter."""
     hits, query = found.hits, found.query
     yield "Internal pipeline statistics summary:"
     yield "-------------------------------------"
@@ -199,4 +199,4 @@ def write(pieces: Iterator[Hits], out: IO[bytes], header: Header, context: HitsC
     out.write(b"[ok]\n")
 
 
-FORMAT = Format((".txt", ".out", ".hmmout"), encode, assembled_by(write), assembled_with=ASSEMBLED_WITH)
+TEXT = Codec(encode, assembled_by(write), assembled_with=ASSEMBLED_WITH)

@@ -1,135 +1,121 @@
-"""Formats of aligned pairs, a module each, and what they need beside the tables."""
+"""Aligned pairs as files: which formats there are, of the table (kind "pairs") and of its plots ("plots")."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
+from tropalign.errors import InputError, named
+from tropalign.formats.format import (
+    ARROW_FILE,
+    ARROW_STREAM,
+    BYTES,
+    FASTA,
+    HTML,
+    PARQUET,
+    PNG,
+    PYARROW_BYTES,
+    RESULT,
+    SVG,
+    TEXT,
+    TSV,
+    Format,
+)
 
-from tropalign.results.kept_columns import DEPTHS
-from tropalign.results.output_columns import OUTPUT_COLUMNS
-from tropalign.results.rows import Named
-from tropalign.sequences.alphabet import ALPHABETS, Alphabet
-
+#: BLAST's qseqid sseqid pident length mismatch gapopen qstart qend sstart send evalue bitscore.
+M8_COLUMNS = (
+    "query", "target", "percent_identity", "columns", "mismatches", "gap_openings", "query_first", "query_last",
+    "target_first", "target_last", "evalue", "bits",
+)  # fmt: skip
+#: Layouts of a matrix, the default first, and the suffixes that choose them; those of tables choose no matrix.
+MATRIX_LAYOUTS = {"tsv": (".tsv", ".txt"), "phylip": (".phy", ".dist"), "npz": (".npz",)}
 MATRIX_VALUES = ("score", "identity", "distance")
-MATRIX_LAYOUTS = ("tsv", "phylip", "npz")
+#: Memory that the packages take which some formats are written with.
+PYSAM_BYTES, MATPLOTLIB_BYTES = 24 << 20, 60 << 20
 
 
-@dataclass(frozen=True, eq=False)
-class Labels:
-    """Names and lengths of sequences, where shards are merged; letters and alphabet where a format shows letters."""
-
-    names: tuple[str, ...] = ()
-    lengths: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
-    letters: NDArray[np.uint8] | None = None
-    alphabet: Alphabet | None = None
-
-    def __len__(self) -> int:
-        return len(self.names)
-
-
-@dataclass(frozen=True, eq=False)
-class PairsContext:
-    """What a format needs beside the tables: the sequences, and how they were scored.
+@dataclass(frozen=True)
+class PairsFormat(Format):
+    """A format of aligned pairs.
 
     Attributes
     ----------
-    queries, targets
-        What the tables' indices point into; batches, or Labels where nothing is encoded any more.
-    report
-        Depth of the tables.
-    both_strands
-        Whether the tables have a strand column.
-    decimal_scores
-        Whether scores are floats.
-    is_triangle
-        All pairs of one set, each once.
-    matrix_values : {"score", "identity", "distance"}
-    matrix_layout : {"tsv", "phylip", "npz"}
-    columns
-        The columns that the formats of tables show, names of `OUTPUT_COLUMNS` (tropalign.results.output_columns); None:
-        those that each shows by itself.
-    substitution, gap
-        The SubstitutionMatrix and Gap, where the format shows them; None when unknown.
+    shows_all_reports
+        Whether it shows scores or ends alone; others show whole alignments.
+    column_bytes
+        Bytes written per column of an alignment, so that tiles are cut to the memory: of srspair three letters, names
+        and positions every 50 columns, and gapped lines while they are made; of paf cs's two letters and a sign where
+        residues differ; of sam the query's letter and its quality; 0 where only CIGARs are written.
+    takes_columns, own_columns
+        Whether it shows the columns that are chosen, and which ones where none are; none: those of the report.
+    wants_qualities
+        Whether it shows the queries' qualities, which are read only then.
     """
 
-    queries: Named = field(default_factory=Labels)
-    targets: Named = field(default_factory=Labels)
-    report: str = "alignment"
-    both_strands: bool = False
-    decimal_scores: bool = False
-    is_triangle: bool = False
-    matrix_values: str = "score"
-    matrix_layout: str = "tsv"
-    columns: tuple[str, ...] | None = None
-    substitution: Any = None
-    gap: Any = None
+    shows_all_reports: bool = True
+    column_bytes: float = 0.0
+    takes_columns: bool = False
+    own_columns: tuple[str, ...] = ()
+    wants_qualities: bool = False
 
-    def describe(self, fields: tuple[str, ...]) -> dict[str, Any]:
-        """These fields as JSON; of sequences names and lengths, and None for targets that are the queries.
-
-        With the field "letters" sequences have those and their alphabet, too.
-        """
-        entries: dict[str, Any] = {}
-        for name in fields:
-            if name == "letters":
-                continue
-            value = getattr(self, name)
-            if name == "targets" and "queries" in fields and value is self.queries:
-                entries[name] = None
-            elif name in ("queries", "targets"):
-                entries[name] = {"names": list(value.names), "lengths": value.lengths.tolist()}
-                if "letters" in fields and value.letters is not None:
-                    text = value.letters.tobytes().decode("latin-1")
-                    entries[name] |= {"letters": text, "alphabet": value.alphabet.name}
-            else:
-                entries[name] = value
-        return entries
-
-    @classmethod
-    def restore(cls, entries: Any) -> PairsContext:
-        """From JSON, other fields as by default. Raises ValueError, KeyError or TypeError when it is no context."""
-        known: dict[str, Any] = {}
-        allowed: dict[str, tuple[Any, ...]] = {
-            "report": DEPTHS,
-            "both_strands": (False, True),
-            "decimal_scores": (False, True),
-            "is_triangle": (False, True),
-            "matrix_values": MATRIX_VALUES,
-            "matrix_layout": MATRIX_LAYOUTS,
-        }
-        for name, value in entries.items():
-            if name in ("queries", "targets"):
-                known[name] = known["queries"] if name == "targets" and value is None else _labels(value)
-            elif name == "columns":
-                known[name] = None if value is None else _columns(value)
-            elif value in allowed[name]:
-                known[name] = value
-            else:
-                raise ValueError(f"{name} cannot be {value!r}")
-        return cls(**known)
+    def check_report(self, report: str) -> None:
+        """Raises InputError where the format cannot show this report."""
+        if report != "alignment" and not self.shows_all_reports:
+            raise InputError(
+                f"format {self.name} shows alignments: use {named('report')} alignment, or format tsv for report "
+                f"{report}"
+            )
 
 
-def _columns(names: Any) -> tuple[str, ...]:
-    if not isinstance(names, list) or not names or any(name not in OUTPUT_COLUMNS for name in names):
-        raise ValueError("columns are a list of names")
-    return tuple(names)
+FORMATS = {
+    "pairs": (
+        PairsFormat(*TSV, "pairs.tables", takes_columns=True),
+        PairsFormat(
+            "csv", (".csv",), "text/csv; charset=utf-8", "table with commas", "pairs.tables", takes_columns=True
+        ),
+        PairsFormat(
+            "jsonl", (".jsonl", ".ndjson"), "application/x-ndjson", "a JSON object per line", "pairs.tables",
+            takes_columns=True,
+        ),
+        PairsFormat(
+            "m8", (".m8", ".b6", ".blast6"), TEXT, "BLAST's table", "pairs.tables",
+            takes_columns=True, own_columns=M8_COLUMNS,
+        ),
+        PairsFormat(
+            "arrow", (".arrow",), ARROW_FILE, "Arrow file", "pairs.arrow",
+            package_bytes=PYARROW_BYTES, takes_columns=True,
+        ),
+        PairsFormat("arrows", (".arrows",), ARROW_STREAM, "Arrow stream", "pairs.arrow", takes_columns=True),
+        PairsFormat(
+            "feather", (".feather",), ARROW_FILE, "Feather, for R and pandas", "pairs.arrow",
+            package_bytes=PYARROW_BYTES, takes_columns=True,
+        ),
+        PairsFormat(*PARQUET, "pairs.arrow", package_bytes=PYARROW_BYTES, takes_columns=True),
+        PairsFormat("paf", (".paf",), TEXT, "", "pairs.paf", shows_all_reports=False, column_bytes=3.0),
+        PairsFormat(
+            "sam", (".sam",), TEXT, "", "pairs.sam", shows_all_reports=False, column_bytes=2.0, wants_qualities=True
+        ),
+        PairsFormat(
+            "bam", (".bam",), BYTES, "", "pairs.bam",
+            package_bytes=PYSAM_BYTES, shows_all_reports=False, column_bytes=2.0, wants_qualities=True,
+        ),
+        PairsFormat(*FASTA, "pairs.gapped", shows_all_reports=False, column_bytes=2.0),
+        PairsFormat(
+            "srspair", (".srspair", ".needle", ".water"), TEXT, "EMBOSS's text", "pairs.gapped",
+            shows_all_reports=False, column_bytes=5.5,
+        ),
+        PairsFormat(
+            "matrix", (".npz", ".phy", ".dist"), TSV[2], "matrix of all pairs", "pairs.matrix", own_suffix=".tsv"
+        ),
+        PairsFormat(*HTML, "pairs.report", shows_all_reports=False),
+        PairsFormat(*RESULT, "pairs.result"),
+    ),
+    "plots": tuple(
+        Format(*form, "pairs.plots", package_bytes=MATPLOTLIB_BYTES)
+        for form in (SVG, PNG, ("pdf", (".pdf",), "application/pdf", "picture for print"))
+    ),
+}  # fmt: skip
 
 
-def _labels(entries: Any) -> Labels:
-    names, lengths = entries["names"], np.asarray(entries["lengths"])
-    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise TypeError("names are a list of text")
-    for name in names:
-        name.encode()
-    if lengths.shape != (len(names),) or (len(names) and lengths.dtype != np.int64) or (lengths < 0).any():
-        raise ValueError("lengths are whole numbers, one per name")
-    lengths = lengths.astype(np.int64)
-    if "letters" not in entries:
-        return Labels(tuple(names), lengths)
-    letters = np.frombuffer(entries["letters"].encode("latin-1"), np.uint8)
-    if len(letters) != lengths.sum():
-        raise ValueError("as many letters as the lengths say")
-    return Labels(tuple(names), lengths, letters, ALPHABETS[entries["alphabet"]])
+def layout_of(suffix: str) -> str:
+    """The layout of a matrix that a suffix chooses."""
+    return next((layout for layout, suffixes in MATRIX_LAYOUTS.items() if suffix in suffixes), "tsv")

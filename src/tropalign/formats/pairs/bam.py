@@ -10,10 +10,10 @@ from functools import partial
 from typing import IO
 
 from tropalign.errors import InputError, named
-from tropalign.formats import primary_lines
+from tropalign.formats.format import Codec
 from tropalign.formats.header import Header
-from tropalign.formats.pairs import PairsContext, sam
-from tropalign.formats.writer import Format
+from tropalign.formats.pairs import primary_lines, sam
+from tropalign.formats.pairs.context import PairsContext
 from tropalign.results.alignments import AlignmentTable
 from tropalign.sequences import SequenceBatch
 
@@ -81,17 +81,12 @@ def _file_of(out: IO[bytes]) -> Iterator[tuple[IO[bytes], list[Exception]]]:
         raise failures[0]
 
 
-FORMAT = Format(
-    (".bam",),
+BAM = Codec(
     encode,
     assemble,
     assembled_with=sam.ASSEMBLED_WITH,
-    depths=("alignment",),
-    is_binary=sam.needs_all,
-    needs_all=sam.needs_all,
-    column_bytes=sam.COLUMN_BYTES,
-    package_bytes=PYSAM_BYTES,
+    is_binary=True,
+    needs_all=True,
     require=require_pysam,
     check=check,
-    wants_qualities=True,
 )

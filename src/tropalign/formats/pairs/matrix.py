@@ -10,16 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError, shown
+from tropalign.formats.format import Codec
 from tropalign.formats.header import Header
-from tropalign.formats.pairs import PairsContext
+from tropalign.formats.pairs import MATRIX_LAYOUTS
+from tropalign.formats.pairs.context import PairsContext
 from tropalign.formats.part_arrays import part_arrays
-from tropalign.formats.writer import Format
 from tropalign.results import nucleotides, rows
 from tropalign.results.alignments import AlignmentTable
 
 Matrix = NDArray[np.float64]
-#: The layout that a suffix chooses.
-LAYOUTS = {".npz": "npz", ".phy": "phylip", ".dist": "phylip"}
 
 
 def encode(table: AlignmentTable, context: PairsContext) -> bytes:
@@ -68,7 +67,7 @@ def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: Pa
 
 def suffixes(context: PairsContext) -> tuple[str, ...]:
     """Ends of the file names that promise the layout."""
-    return tuple(suffix for suffix, layout in LAYOUTS.items() if layout == context.matrix_layout) or (".tsv", ".txt")
+    return MATRIX_LAYOUTS[context.matrix_layout]
 
 
 def check_layout(context: PairsContext) -> None:
@@ -111,13 +110,12 @@ def _npz(matrix: Matrix, out: IO[bytes], header: Header, context: PairsContext) 
     out.write(sink.getvalue())
 
 
-FORMAT = Format(
-    tuple(LAYOUTS),
+MATRIX = Codec(
     encode,
     assemble,
     assembled_with=("queries", "targets", "is_triangle", "matrix_values", "matrix_layout", "decimal_scores"),
     is_binary=lambda context: context.matrix_layout == "npz",
-    needs_all=lambda context: True,
+    needs_all=True,
     suffixes_with=suffixes,
     check=check_layout,
 )

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from tropalign.formats.pairs import PairsContext
+from tropalign.formats.format import Codec
+from tropalign.formats.pairs.context import PairsContext
 from tropalign.formats.text import concatenated
-from tropalign.formats.writer import Format
 from tropalign.results import gapped, nucleotides, rows
 from tropalign.results.alignments import AlignmentTable
 
@@ -56,10 +56,4 @@ def _place(table: AlignmentTable, side: str) -> list[rows.Column]:
     return [rows.names(*nucleotides.given(table, side)), *(rows.numbers(values) for values in numbers)]
 
 
-FORMAT = Format(
-    (".paf",),
-    encode,
-    concatenated(),
-    depths=("alignment",),
-    column_bytes=3.0,  # of cs: two letters and a sign where residues differ
-)
+PAF = Codec(encode, concatenated())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from tropalign.formats.pairs import PairsContext
+from tropalign.formats.pairs.context import PairsContext
 from tropalign.formats.result_file import Packed, result_format
 from tropalign.formats.saved_results import batch_packed
 from tropalign.results.alignments import AlignmentTable, arrays_of, empty_table
@@ -29,7 +29,7 @@ def _empty(context: PairsContext) -> Packed:
     return {}, arrays_of(empty_table(queries, targets, context.report, context.both_strands, context.decimal_scores))
 
 
-FORMAT = result_format(
+RESULT = result_format(
     "pairs",
     pack,
     whole,

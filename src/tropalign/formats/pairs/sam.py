@@ -12,11 +12,11 @@ from typing import IO
 
 import numpy as np
 
-from tropalign.formats import primary_lines, sam_reads
+from tropalign.formats.format import Codec
 from tropalign.formats.header import Header, one_line
-from tropalign.formats.pairs import PairsContext
-from tropalign.formats.sam_names import valid_names
-from tropalign.formats.writer import Format
+from tropalign.formats.pairs import primary_lines, sam_fields
+from tropalign.formats.pairs.context import PairsContext
+from tropalign.formats.pairs.sam_fields import valid_names
 from tropalign.results import rows
 from tropalign.results.alignments import AlignmentTable
 from tropalign.results.gapped import query_starts
@@ -28,8 +28,6 @@ MAPPING_QUALITY_UNKNOWN = 255
 ROWS_AT_ONCE = 4096
 #: What a file is put together with, parts aside.
 ASSEMBLED_WITH = ("queries", "targets")
-#: Bytes per column: the query's letter and its quality.
-COLUMN_BYTES = 2.0
 
 
 def header_text(header: Header, context: PairsContext) -> bytes:
@@ -57,14 +55,14 @@ def lines(table: AlignmentTable, is_primary: bool, has_u: bool = True) -> bytes:
 
 
 def _some_lines(table: AlignmentTable, is_primary: bool, has_u: bool) -> bytes:
-    """What hangs over is soft-clipped; a pair without an aligned column is an unmapped read."""
+    """Lines of some rows: what hangs over is soft-clipped; a pair without an aligned column is an unmapped read."""
     begin = query_starts(table)
     after = table.queries.lengths[table.query_index] - begin - (table.query_end - table.query_start)
     empty = table.n_columns == 0
     minus = np.zeros(len(table), bool) if table.strand is None else table.strand < 0
     flags = UNMAPPED * empty + REVERSED * minus.astype(np.int32) + (0 if is_primary else SECONDARY)
     if is_primary:
-        read = [sam_reads.letters(table, "\t", has_u), sam_reads.qualities(table, "\t")]
+        read = [sam_fields.letters(table, "\t", has_u), sam_fields.qualities(table, "\t")]
     else:
         read = [rows.constant("\t*\t*")]
     columns = [
@@ -102,18 +100,4 @@ def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: Pa
         out.write(lines)
 
 
-def needs_all(context: PairsContext) -> bool:
-    """Which line is the primary one is known when all scores are."""
-    return True
-
-
-FORMAT = Format(
-    (".sam",),
-    encode,
-    assemble,
-    assembled_with=ASSEMBLED_WITH,
-    depths=("alignment",),
-    needs_all=needs_all,
-    column_bytes=COLUMN_BYTES,
-    wants_qualities=True,
-)
+SAM = Codec(encode, assemble, assembled_with=ASSEMBLED_WITH, needs_all=True)

@@ -9,9 +9,9 @@ from typing import IO, Any
 
 import numpy as np
 
+from tropalign.formats.format import Codec
 from tropalign.formats.header import Header
-from tropalign.formats.paths import PathsContext
-from tropalign.formats.writer import Format
+from tropalign.formats.paths.context import PathsContext
 
 
 class _Stream(io.RawIOBase):
@@ -21,7 +21,7 @@ class _Stream(io.RawIOBase):
         self._out = out
 
     def writable(self) -> bool:
-        """It is."""
+        """Says that it is."""
         return True
 
     def write(self, data: Any) -> int:
@@ -30,7 +30,7 @@ class _Stream(io.RawIOBase):
 
 
 def encode(part: range, context: PathsContext) -> bytes:
-    """Nothing: the arrays are in memory, and are written as they are."""
+    """An empty part: the arrays are in memory, and are written as they are."""
     return b""
 
 
@@ -54,4 +54,4 @@ def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: Pa
                 np.lib.format.write_array(file, array, allow_pickle=False)
 
 
-FORMAT = Format((".npz",), encode, assemble, is_binary=lambda context: True)
+NPZ = Codec(encode, assemble, is_binary=True)

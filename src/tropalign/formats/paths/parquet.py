@@ -8,23 +8,10 @@ from typing import IO, Any
 
 import numpy as np
 
-from tropalign.errors import InputError
+from tropalign.formats.arrow import needs_pyarrow
+from tropalign.formats.format import Codec
 from tropalign.formats.header import Header
-from tropalign.formats.paths import PathsContext
-from tropalign.formats.writer import Format
-
-#: What importing pyarrow takes.
-PYARROW_BYTES = 72 << 20
-
-
-def require_pyarrow() -> None:
-    """Raises InputError with the remedy when pyarrow is absent."""
-    try:
-        import pyarrow  # noqa: F401
-    except ImportError:
-        raise InputError(
-            "Parquet needs pyarrow: pip install 'tropalign[parquet]', or choose another --format"
-        ) from None
+from tropalign.formats.paths.context import PathsContext
 
 
 def encode(part: range, context: PathsContext) -> bytes:
@@ -63,11 +50,4 @@ def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: Pa
             writer.write_table(pa.ipc.open_stream(part).read_all().replace_schema_metadata(schema.metadata))
 
 
-FORMAT = Format(
-    (".parquet",),
-    encode,
-    assemble,
-    is_binary=lambda context: True,
-    package_bytes=PYARROW_BYTES,
-    require=require_pyarrow,
-)
+PARQUET = Codec(encode, assemble, is_binary=True, require=needs_pyarrow("Parquet needs", "choose another --format"))

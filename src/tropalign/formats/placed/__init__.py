@@ -1,113 +1,17 @@
-"""Formats of placed reads, and what they need beside the placements.
+"""Placed reads as files: which formats there are, a kind for each output that `tropalign place` may write."""
 
-``rows`` has the formats of the alignment, ``table`` those of the table, ``branches`` those of the best branches,
-``taxa`` that of the reads per taxon.
-"""
+from tropalign.formats.format import FASTA, HTML, PARQUET, PHYLIP, RESULT, TSV, Format
 
-from __future__ import annotations
-
-import base64
-import zlib
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
-from numpy.typing import NDArray
-
-if TYPE_CHECKING:
-    from tropalign.results.lineages import BranchLineages
-
-INSERTIONS = ("drop", "columns")
-WHICH = ("all", "reads", "reference")
-MORE = ("", "lineages")
-
-
-@dataclass(frozen=True, eq=False)
-class PlacedContext:
-    """What a format needs beside the placements: the reference, and how its alignment is shown.
-
-    Attributes
-    ----------
-    names : tuple of str
-        Rows of the reference alignment.
-    letters : uint8, shape (n_rows, n_columns)
-        As they were written.
-    newick
-        The tree with its branches numbered, for jplace.
-    clades : tuple of str
-        What is below each branch, for the table.
-    branch_lengths : float64, shape (n_branches,)
-    insertions : {"drop", "columns"}
-        Letters between the reference's columns: left out, or in new columns.
-    which : {"all", "reads", "reference"}
-        Rows of the alignment: the reference and the reads, or one of them alone.
-    more : {"", "lineages"}
-        Whether the table has columns of lineages.
-    lineages : BranchLineages, optional
-        Of the tips below each branch.
-    page_bytes
-        What a report may take in memory while it is made; None for no bound.
-    """
-
-    names: tuple[str, ...] = ()
-    letters: NDArray[np.uint8] = field(default_factory=lambda: np.zeros((0, 0), np.uint8))
-    newick: str = ""
-    clades: tuple[str, ...] = ()
-    branch_lengths: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
-    insertions: str = "drop"
-    which: str = "all"
-    more: str = ""
-    lineages: BranchLineages | None = None
-    page_bytes: int | None = None
-
-    def __post_init__(self) -> None:
-        if self.insertions not in INSERTIONS or self.which not in WHICH:
-            raise ValueError(f"insertions are one of {', '.join(INSERTIONS)}, and which one of {', '.join(WHICH)}")
-        if self.letters.dtype != np.uint8 or self.letters.ndim != 2 or len(self.letters) != len(self.names):
-            raise ValueError("letters have to be rows of uint8, one per name")
-        if self.more not in MORE:
-            raise ValueError(f"more columns are one of {', '.join(map(repr, MORE))}")
-
-    @property
-    def has_lineages(self) -> bool:
-        """Whether the table has their columns."""
-        return self.more == "lineages"
-
-    def describe(self, fields: tuple[str, ...]) -> dict[str, Any]:
-        """These fields as JSON."""
-        entries: dict[str, Any] = {}
-        for name in fields:
-            value = getattr(self, name)
-            if name == "letters":
-                packed = base64.b64encode(zlib.compress(value.tobytes())).decode()
-                entries[name] = {"shape": list(value.shape), "packed": packed}
-            else:
-                entries[name] = list(value) if name == "names" else value
-        return entries
-
-    @classmethod
-    def restore(cls, entries: Any) -> PlacedContext:
-        """From JSON, other fields as by default. Raises ValueError, KeyError or TypeError when it is no context."""
-        known = {name: entries[name] for name in ("newick", "insertions", "which", "more") if name in entries}
-        names = entries.get("names", [])
-        if not isinstance(names, list) or not all(isinstance(word, str) for word in [*names, *known.values()]):
-            raise TypeError("names and choices are text")
-        for word in (*names, *known.values()):
-            word.encode()
-        if set(entries) - {*known, "names", "letters"}:
-            raise ValueError("there are fields that no format is assembled with")
-        if "letters" in entries:
-            known["letters"] = _letters(entries["letters"])
-        return cls(names=tuple(names), **known)
-
-
-def _letters(entries: Any) -> NDArray[np.uint8]:
-    n_rows, n_columns = entries["shape"]
-    if not (isinstance(n_rows, int) and isinstance(n_columns, int)) or min(n_rows, n_columns) < 0:
-        raise ValueError("a shape is two sizes")
-    try:
-        # What inflates to more than the shape says is not inflated whole.
-        unpacked = zlib.decompressobj().decompress(base64.b64decode(entries["packed"]), n_rows * n_columns + 1)
-    except zlib.error as error:
-        raise ValueError(str(error)) from None
-    return np.frombuffer(unpacked, np.uint8).reshape(n_rows, n_columns)
+_OUTPUTS = {
+    "placed/rows": (
+        Format(*FASTA, "placed.rows"),
+        Format(*PHYLIP, "placed.rows"),
+        Format(*RESULT, "placed.rows"),
+    ),
+    "placed/table": (Format(*TSV, "placed.table"), Format(*PARQUET, "placed.table")),
+    "placed/branches": (Format("jplace", (".jplace",), "application/json", "", "placed.jplace"),),
+    "placed/taxa": (Format("taxa", *TSV[1:], "placed.taxa"),),
+    "placed/report": (Format(*HTML, "placed.report"),),
+}
+#: All of them have the kind "placed" in shards.
+FORMATS = {**_OUTPUTS, "placed": tuple(form for forms in _OUTPUTS.values() for form in forms)}

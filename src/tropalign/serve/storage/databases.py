@@ -97,7 +97,7 @@ class Databases:
 
 
 def insert_database(connection: Connection, database: Database, files: FileStore) -> None:
-    """As `Databases.add`, in a transaction that holds "files"."""
+    """Adds a database in a transaction that holds "files"."""
     if not files.holds(database.digest):
         raise InputError(f"the file of the database {shown(database.name)!r} is not on the server: build it again")
     connection.execute(insert(databases).values(**vars(database)))

@@ -194,7 +194,7 @@ class FileStore:
                         yield path, seen.st_mtime_ns
 
     def _remove(self, seen: dict[Path, int]) -> int:
-        """Of these, which were kept when it says, removes what nothing has: meanwhile no job is submitted or done."""
+        """Removes `seen` files that nothing has and that were kept no later; meanwhile no job is submitted."""
         if not seen:
             return 0
         names = {path.parent.name + path.name: path for path in seen}
@@ -312,7 +312,7 @@ class Receiving:
 
     @property
     def digest(self) -> str:
-        """Of what was written so far."""
+        """Digest of what was written so far."""
         return self._hash.hexdigest()
 
     def finish(self) -> StoredFile:
@@ -344,7 +344,7 @@ def _flush_folder(folder: Path) -> None:
 
 
 def _used(connection: Connection, digests: Iterable[str]) -> set[str]:
-    """Those of the digests which a job, a database or an upload has."""
+    """Digests that a job, a database or an upload has."""
     some = list(digests)
     found = union(
         select(job_files.c.digest).where(job_files.c.digest.in_(some)),

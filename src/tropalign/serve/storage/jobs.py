@@ -142,7 +142,7 @@ class Jobs:
         return self._one(select_jobs().where(jobs.c.share == secret), "")
 
     def several(self, some: Iterable[str]) -> tuple[Job, ...]:
-        """Those of these jobs that are there: one look for all who watch."""
+        """Jobs of these ids that are there: one query for all who watch."""
         ids = list(some)
         found: list[Job] = []
         with reading(self._engine) as connection:
@@ -176,7 +176,7 @@ class Jobs:
             return Page(jobs_of(connection, rows), after)
 
     def lines(self, search: Search) -> Lines:
-        """The same for a list, in a third of the time."""
+        """A user's jobs as a list shows them, in a third of the time of `list`."""
         with reading(self._engine) as connection:
             rows, after = _found(connection, select(*_LINE), search)
             tags = tags_of(connection, [row[0] for row in rows])
@@ -276,7 +276,7 @@ class Jobs:
         return self.positions([job]).get(job)
 
     def positions(self, some: Iterable[str]) -> dict[str, int]:
-        """As `position`, of those jobs that are waiting."""
+        """Places in the queue, see `position`, of those of these jobs that are waiting."""
         ids = list(some)[:MOST_LISTED]
         waiting = jobs.c.state == State.QUEUED
         with reading(self._engine) as connection:

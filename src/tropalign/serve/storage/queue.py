@@ -272,7 +272,7 @@ def _note_turn(connection: Connection, owner: str, now: float) -> None:
 
 
 def _finish_equal(connection: Connection, number: int, key: str, version: str, now: float) -> None:
-    """Those that waited since they are equal to a job are done as it is."""
+    """Finishes the jobs that waited for this one because they are equal to it."""
     waiting = select(jobs.c.number).where(
         jobs.c.state == State.QUEUED, jobs.c.key == key, jobs.c.version == version
     ).order_by(jobs.c.number)  # fmt: skip

@@ -35,6 +35,6 @@ class EndedSessions:
             connection.execute(new.values(id=session, expires=expires).on_conflict_do_nothing())
 
     def list(self) -> frozenset[str]:
-        """All of them, by their ids."""
+        """Ids of all sessions that ended."""
         with reading(self._engine) as connection:
             return frozenset(connection.scalars(select(ended_sessions.c.id)))

@@ -46,7 +46,7 @@ class Uploads:
         return receiving.finish()
 
     def keep_bytes(self, owner: str, data: bytes, name: str = "") -> StoredFile:
-        """As `keep`, of bytes in memory."""
+        """Keeps bytes in memory as this user's; see `keep`."""
         with self._files.receive() as receiving:
             receiving.write(data)
             return self.keep(owner, receiving, name)
@@ -73,7 +73,7 @@ class Uploads:
             return connection.execute(question).first() is not None
 
     def list(self, owner: str) -> tuple[Upload, ...]:
-        """Those which no job of the user has, the newest first."""
+        """Uploads that no job of the user has, the newest first."""
         in_jobs = select(job_files.c.digest).join(jobs, jobs.c.number == job_files.c.job).where(jobs.c.owner == owner)
         alone = uploads.c.digest.not_in(in_jobs.where(job_files.c.digest.is_not(None)))
         columns = select(uploads.c.digest, uploads.c.name, uploads.c.size, uploads.c.at)

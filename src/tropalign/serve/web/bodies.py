@@ -183,7 +183,7 @@ async def read_form(request: Request) -> FormData:
 
 
 class _Parts(MultiPartParser):
-    """As Starlette has it, which bounds each field; here all of them together have a bound, too."""
+    """Starlette's parser, which bounds each field, with a bound for all fields together, too."""
 
     n_bytes = 0
 

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from tropalign.submissions.labels import FORMATS, for_forms, output_label
+from tropalign.submissions.labels import for_forms, output_label
 from tropalign.submissions.submission import FieldError
+from tropalign.submissions.verbs import format_of_verb
 
 if TYPE_CHECKING:
     from tropalign.serve.records import Database
@@ -172,7 +173,8 @@ def output_views(verb: ServedVerb, given: Given) -> list[OutputView]:
 
 def format_choices(verb: ServedVerb) -> list[tuple[str, str]]:
     """The formats of the result, each with words to choose it by."""
-    return [(name, f"{name}: {FORMATS[name]}" if name in FORMATS else name) for name in verb.formats]
+    known = [(name, format_of_verb(verb.name, name).words) for name in verb.formats]
+    return [(name, f"{name}: {words}" if words else name) for name, words in known]
 
 
 def options_of(verb: ServedVerb, texts: Mapping[str, str]) -> dict[str, Any]:

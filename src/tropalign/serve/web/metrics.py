@@ -51,7 +51,7 @@ class Metrics:
         self._read = float("-inf")
 
     def text(self) -> bytes:
-        """As Prometheus reads it."""
+        """Metrics in the form that Prometheus reads."""
         if time.monotonic() - self._read > SECONDS:
             self._read = time.monotonic()
             for state, n in self.web.storage.jobs.counts().items():

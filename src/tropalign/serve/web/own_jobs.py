@@ -70,7 +70,7 @@ def own_database(web: Web, user: User, id: str) -> Database:
 
 
 def share_database(web: Web, user: User, address: str, id: str, shared: bool) -> Database:
-    """As `own_database`, shared from now on or no longer."""
+    """A database of this user, shared from now on or no longer."""
     changed = web.storage.databases.set_shared(own_database(web, user, id).id, shared)
     web.audit(user, address, "share database" if shared else "unshare database", changed.id)
     return changed

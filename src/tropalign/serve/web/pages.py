@@ -221,7 +221,7 @@ class Pages:
         return self._to("/jobs")
 
     def reformat(self, request: Request, id: str, format: str) -> Response:
-        """The same in another format: a job, which may be there already."""
+        """Computes a job in another format, unless that job is there already."""
         job = self._own(request, id)
         made, _ = submit_in_format(web_of(request), user_of(request), job, format, address_of(request))
         return self._to(f"/jobs/{made.id}")
@@ -256,7 +256,7 @@ class Pages:
         return self._set_database_shared(request, id, True)
 
     def unshare_database(self, request: Request, id: str) -> Response:
-        """It is its owner's alone again."""
+        """Makes a database its owner's alone again."""
         return self._set_database_shared(request, id, False)
 
     def _set_database_shared(self, request: Request, id: str, is_shared: bool) -> Response:

@@ -23,7 +23,7 @@ KEEP_ALIVE_SECONDS = 75
 
 
 class HeadsInTime(H11Protocol):
-    """As Uvicorn has it; a connection without a request in progress is closed after `SECONDS` of sending."""
+    """Uvicorn's protocol; it closes a connection without a request in progress after `SECONDS` of sending."""
 
     _timer: asyncio.TimerHandle | None = None
 

@@ -74,7 +74,7 @@ def _key_of_database(web: Web, user: User, key: str, name: str, shared: bool) ->
 
 
 def submit_in_format(web: Web, user: User, job: Job, format: str, address: str) -> tuple[Job, bool]:
-    """As `submit`, of a job's submission in another format, under the same title and tags."""
+    """Submits a job's submission in another format, under the same title and tags."""
     asked = Submission.from_json(job.request).in_format(format).as_json()
     return submit(web, user, asked, job.title, job.tags, address)
 
@@ -124,7 +124,7 @@ def _title_of(web: Web, file: JobFile) -> str:
 
 
 def _stored(web: Web, user: User, inputs: dict[str, tuple[InputItem, ...]]) -> dict[str, tuple[InputItem, ...]]:
-    """The same with files in place of texts, and databases by their names."""
+    """Inputs with files in place of texts, and databases by their names."""
     if any(item.text is not None for items in inputs.values() for item in items):
         web.storage.uploads.check_room(user.name, web.settings.limits.stored_bytes_per_user)
     return {dest: tuple(_as_file(web, user, item) for item in items) for dest, items in inputs.items()}
@@ -160,5 +160,5 @@ def _found(web: Web, user: User, dest: str, item: InputItem) -> JobFile:
 
 
 def _digest(web: Web, file: JobFile) -> str:
-    """Of what the job reads: a database that is built anew under its name is another one."""
+    """Digest of what the job reads: a database that is built anew under its name is another one."""
     return file.digest if file.digest is not None else web.storage.databases.get(file.database or "").digest

@@ -51,7 +51,7 @@ class StaticFile:
 
 
 def static_files() -> dict[str, StaticFile]:
-    """All of them, by name."""
+    """All static files by name."""
     found = {}
     for path in sorted((HERE / "static").iterdir()):
         if path.suffix in MEDIA_TYPES:

@@ -55,7 +55,7 @@ class JobFolder:
 
     @property
     def mark(self) -> str:
-        """As it stands in the environment of the job's processes, with or without a word for one run of them."""
+        """The word in the environment of the job's processes, with or without one for a single run of them."""
         return f"{MARK}={self.path}"
 
     def make(self) -> None:

@@ -33,11 +33,11 @@ class Group:
     mark: str
 
     def members(self) -> list[int]:
-        """Those that live and are still in the session."""
+        """Processes that live and are still in the session."""
         return [pid for pid in _pids() if _is_member(pid, self.session) and _has_mark(pid, self.mark)]
 
     def everyone(self) -> list[int]:
-        """Those that live, wherever they went."""
+        """Processes that live, wherever they went."""
         return [pid for pid in _pids() if _has_mark(pid, self.mark)]
 
     def ask_to_end(self) -> None:

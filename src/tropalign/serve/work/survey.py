@@ -187,7 +187,7 @@ class _Counter:
     def _kinds(
         self, letters: NDArray[np.uint8], starts: NDArray[np.int64], begins_line: NDArray[np.bool_]
     ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Of each line, or what of it lies in the block: whether it is a header, and whether it is of letters."""
+        """Whether each line, or what of it lies in the block, is a header, and whether it is of letters."""
         import numpy as np
 
         if self._kind == "fasta":

@@ -137,7 +137,7 @@ class Worker:
             return outcome if heart.order == GO_ON else None, None
 
     def _finish(self, job: Job, folder: JobFolder, outcome: Outcome, database: Database | None) -> bool:
-        """As `Queue.finish`; an output that was deleted since, as another job's of the same bytes, is kept again."""
+        """Finishes a job; an output that was deleted since, with another job of the same bytes, is kept again."""
         for file in outcome.outputs:
             if not self.storage.files.holds(file.digest or ""):
                 self.storage.files.add(folder.files / file.name)

@@ -1,0 +1,1 @@
+"""Trees made of distances, and how sure their branches are."""

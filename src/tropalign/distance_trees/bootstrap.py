@@ -1,0 +1,251 @@
+"""How sure the branches of a tree are: trees of resampled columns (Felsenstein 1985)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign import _native
+from tropalign.devices.names import DeviceLike, device_names
+from tropalign.devices.registry import open_devices
+from tropalign.distance_trees.distances import SATURATED, alignment_of, checked_model, compared_codes
+from tropalign.distance_trees.matrix import require_memory
+from tropalign.errors import InputError, UsageError
+from tropalign.execution.cluster_address import is_cluster
+from tropalign.execution.manifest import Shard
+from tropalign.execution.partition import CostList, cuts, share
+from tropalign.execution.scheduler import Scheduler
+from tropalign.execution.task import Progress, Tile, checked_progress
+from tropalign.machine.memory import default_budget
+from tropalign.machine.numbers import checked_memory, checked_threads, whole_number
+from tropalign.machine.threads import resolve_threads
+from tropalign.results.multiple import MultipleAlignment
+from tropalign.trees.tree import Tree
+
+#: Ways to make a tree of distances.
+METHODS = ("nj", "upgma")
+#: A tile's cost, in pairs of letters that are compared: about a second of one core.
+TILE_CELLS = 5_000_000_000
+
+
+def with_support(
+    tree: Tree,
+    alignment: MultipleAlignment,
+    n_samples: int = 100,
+    *,
+    method: str = "nj",
+    model: str | None = None,
+    gaps: str = "pairwise",
+    seed: int = 0,
+    n_threads: int = 0,
+    memory_bytes: int | None = None,
+    device: DeviceLike = "cpu",
+    progress: Callable[[int], object] | None = None,
+) -> Tree:
+    """The tree with the support of its branches: percent of the trees of resampled columns that have them, too.
+
+    Each sample has as many columns as the alignment, drawn from it with replacement. The result depends on the seed,
+    and not on the number of threads. Branches are compared by the split of the taxa that they make; those of UPGMA,
+    which have a root, by the taxa below them.
+
+    Parameters
+    ----------
+    tree
+        Of the alignment's rows, in their order.
+    alignment
+        What to draw columns from.
+    n_samples
+        Trees to make.
+    method, model, gaps
+        How each is made.
+    seed
+        Of the draws.
+    n_threads
+        0: as many as the process may use; at most 1024.
+    memory_bytes
+        What may be taken; a share of the free memory by default. Fewer threads work where it is short.
+    device
+        "cpu", or a cluster, whose workers make samples: its address or a distributed.Client.
+    progress
+        Receives the number of samples begun; what it raises ends the work.
+
+    Returns
+    -------
+    Tree
+
+    Raises
+    ------
+    InputError
+        The taxa are not the rows.
+    UsageError
+        An option that does not exist or is out of range.
+    ResourceError
+        Memory that does not suffice.
+
+    Examples
+    --------
+    >>> rows = ["MKVLAWHQ", "MKVLAWHK", "MRVIAFHQ", "MRVIAFHK"]
+    >>> alignment = tropalign.MultipleAlignment.from_rows("abcd", rows)
+    >>> tree = tropalign.trees.neighbour_joining(tropalign.trees.alignment_distances(alignment), alignment.names)
+    >>> with_support(tree, alignment, 50, seed=1).newick(2)
+    '((a:0.07,b:0.07)94:0.52,c:0.07,d:0.07);'
+    """
+    if not isinstance(tree, Tree):
+        raise UsageError(f"an object of type {type(tree).__name__} is no Tree: make one of the alignment's distances")
+    alignment = alignment_of(alignment)
+    n_samples = whole_number("n_samples", n_samples, 1, 1_000_000)
+    n_threads, memory_bytes = checked_threads(n_threads), checked_memory(memory_bytes)
+    made: dict[str, Any] = {"method": method, "model": model, "gaps": gaps, "seed": seed}
+    if names := _cluster_in(device):
+        counts = _counts_elsewhere(names, tree, alignment, n_samples, n_threads, memory_bytes, progress, made)
+    else:
+        means: dict[str, Any] = {"n_threads": n_threads, "memory_bytes": memory_bytes, "progress": progress}
+        counts = sample_counts(tree, alignment, range(n_samples), **made, **means)
+    return supported(tree, counts, n_samples)
+
+
+def _cluster_in(device: Any) -> list[Any]:
+    """The devices if there is a cluster among them, else none. Raises UsageError for a GPU."""
+    names = device_names(device)
+    if gpus := [name for name in names if not is_cluster(name) and name not in ("cpu", "auto")]:
+        raise UsageError(f"samples of a bootstrap are made by processors only: leave {gpus[0]} out")
+    clusters = list(filter(is_cluster, names))
+    return ["cpu", *clusters] if clusters else []
+
+
+def _counts_elsewhere(
+    names: list[Any],
+    tree: Tree,
+    alignment: MultipleAlignment,
+    n_samples: int,
+    n_threads: int,
+    memory_bytes: int | None,
+    progress: Any,
+    made: dict[str, Any],
+) -> NDArray[np.int32]:
+    """What `sample_counts` gives, from the workers of a cluster."""
+    sample_counts(tree, alignment, range(1), n_threads=1, memory_bytes=memory_bytes, **made)  # what it refuses
+    task = SampleTask(tree, alignment, n_samples, (1, 1), memory_bytes=memory_bytes, **made)
+    devices = open_devices(names, checked_threads(n_threads), sum(tile.cost_cells for tile in task.tiles()))
+    results = Scheduler(devices, checked_progress(progress)).run([task])
+    counts: NDArray[np.int32] = np.sum([result.value for result in results], axis=0, dtype=np.int32)
+    return counts
+
+
+def sample_counts(
+    tree: Tree,
+    alignment: MultipleAlignment,
+    samples: range,
+    *,
+    method: str,
+    model: str | None,
+    gaps: str,
+    seed: int,
+    n_threads: int = 0,
+    memory_bytes: int | None = None,
+    progress: Callable[[int], object] | None = None,
+) -> NDArray[np.int32]:
+    """How many of these samples have the split above each node; int32, shape (n_nodes,). Otherwise as `with_support`.
+
+    A sample depends on the seed and its number alone, so that samples may be counted in several calls.
+    """
+    if method not in METHODS:
+        raise UsageError(f"method {method!r} is none of {', '.join(METHODS)}")
+    seed = whole_number("seed", seed, 0, 2**63 - 1)
+    if tree.names != alignment.names:
+        raise InputError("the taxa of the tree are not the rows of the alignment: make it of them")
+    chosen = checked_model(model, alignment.sequences.alphabet)
+    codes = compared_codes(alignment, gaps)
+    n = tree.n_taxa
+    if n < 4:
+        return np.zeros(len(tree.lengths), np.int32)
+    threads = _threads_within(memory_bytes, resolve_threads(checked_threads(n_threads)), n, codes.nbytes)
+    parents = np.full(len(tree.lengths), -1, np.int32)
+    for k, joined in enumerate(tree.children):
+        parents[list(joined)] = n + k
+    return _native.bootstrap_counts(
+        codes, chosen, method == "nj", parents, len(samples), seed, SATURATED, threads, progress, samples.start
+    )
+
+
+def supported(tree: Tree, counts: NDArray[np.integer], n_samples: int) -> Tree:
+    """The tree with the support that counts of samples say; a tree of three taxa has no branch that needs one."""
+    support = np.full(len(tree.lengths), np.nan)
+    n = tree.n_taxa
+    if n >= 4:
+        support[n:-1] = 100.0 * counts[n:-1] / n_samples
+    return replace(tree, support=support)
+
+
+def _threads_within(memory_bytes: int | None, n_threads: int, n: int, n_codes: int) -> int:
+    """How many threads the memory suffices for: each has the rows, the distances, and a square of them."""
+    each = 14 * n * n + n_codes
+    require_memory(each + n_codes, memory_bytes, f"a bootstrap of {n} taxa")
+    asked = checked_memory(memory_bytes)
+    allowed = default_budget() if asked is None else asked
+    return max(1, min(n_threads, (allowed - n_codes) // each))
+
+
+class SampleTask:
+    """Trees of resampled columns.
+
+    Parameters
+    ----------
+    tree, alignment
+        As `with_support` has them.
+    n_samples
+        Of the whole.
+    shard
+        (i, n): the i-th of n shares of the samples, counted from 1.
+    method, model, gaps, seed, memory_bytes
+        As `with_support` has them.
+    """
+
+    def __init__(
+        self,
+        tree: Tree,
+        alignment: MultipleAlignment,
+        n_samples: int,
+        shard: Shard,
+        *,
+        memory_bytes: int | None = None,
+        **made: Any,
+    ) -> None:
+        self._tree, self._alignment, self._made = tree, alignment, {**made, "memory_bytes": memory_bytes}
+        n = tree.n_taxa
+        costs = CostList(np.full(n_samples, n * (n - 1) / 2 * (alignment.n_columns + n) + 1))
+        spans = pairwise(cuts(costs, *share(costs, shard), n_samples, TILE_CELLS))
+        self._tiles = [
+            Tile(k, int(costs.cost_before(end) - costs.cost_before(begin)), 14 * n * n, end - begin, (begin, end))
+            for k, (begin, end) in enumerate(spans)
+        ]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_tiles": []}  # whoever gets the task gets its tiles one by one
+
+    def tiles(self) -> list[Tile]:
+        """Runs of samples."""
+        return self._tiles
+
+    def on_cpu(self, tile: Tile, n_threads: int, progress: Progress | None = None) -> NDArray[np.int32]:
+        """How many of the samples have the split above each node; int32, shape (n_nodes,)."""
+        samples = range(*tile.payload)
+        return sample_counts(self._tree, self._alignment, samples, n_threads=n_threads, progress=progress, **self._made)
+
+
+def count_bytes(counts: NDArray[np.int32]) -> bytes:
+    """What a tile of samples leaves."""
+    return counts.astype("<i4").tobytes()
+
+
+def sum_of(parts: Iterable[bytes], n_nodes: int) -> NDArray[np.int64]:
+    """Of the counts of all tiles. Raises ValueError where a part has not one per node."""
+    found = np.zeros(n_nodes, np.int64)
+    for part in parts:
+        found += np.frombuffer(part, "<i4", n_nodes)
+    return found

@@ -1,0 +1,101 @@
+"""Neighbour joining (Saitou and Nei 1987, in the form of Studier and Keppler 1988)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign import _native
+from tropalign.distance_trees.matrix import condensed_distances, require_memory
+from tropalign.errors import UsageError
+from tropalign.trees.tree import Tree, tree_of_joins
+
+#: Whose arithmetic.
+RULES = ("tropalign", "clustalw")
+#: What becomes of negative lengths.
+NEGATIVE = ("keep", "zero")
+
+
+def neighbour_joining(
+    distances: Any,
+    names: Sequence[str] | None = None,
+    *,
+    negative: str = "keep",
+    rules: str = "tropalign",
+    memory_bytes: int | None = None,
+    progress: Callable[[int], object] | None = None,
+) -> Tree:
+    """The unrooted tree of neighbour joining.
+
+    Of r clusters those two are joined for which (r - 2) d(i, j) - R(i) - R(j) is smallest, R(i) the sum of the
+    distances of i. A cluster has the place of the first of its taxa; of equal pairs i < j the one with the smallest j
+    is joined, and of these the one with the smallest i.
+
+    Parameters
+    ----------
+    distances : float32 or float64, shape (n (n - 1) / 2,) or (n, n)
+        Of the pairs (0, 1), (0, 2), ..., (1, 2), ..., or a symmetric square. Those of float32 are kept as such,
+        in half the memory.
+    names
+        Of the taxa; "1", "2", ... when not given.
+    negative : {"keep", "zero"}
+        What becomes of negative lengths. "zero": such a branch has length 0, and the branch beside it takes up the
+        difference, so that the distance of the two is kept (Kuhner and Felsenstein 1994).
+    rules : {"tropalign", "clustalw"}
+        "clustalw": sums, roundings and small lengths as in CLUSTAL W, so that ties fall as there.
+    memory_bytes
+        What may be taken beside the distances; a share of the free memory by default.
+    progress
+        Receives the number of joins done; what it raises ends the work.
+
+    Returns
+    -------
+    Tree
+        Its root joins three nodes; two for two taxa, each half of the distance away.
+
+    Raises
+    ------
+    InputError
+        Fewer than two taxa, a distance that is not a number or negative, names that do not fit.
+    UsageError
+        An option that does not exist, no array of numbers.
+    ResourceError
+        Memory that does not suffice.
+
+    Examples
+    --------
+    >>> tree = neighbour_joining([[0, 5, 9, 9], [5, 0, 10, 10], [9, 10, 0, 8], [9, 10, 8, 0]], ["A", "B", "C", "D"])
+    >>> tree.newick()
+    '((A:2.0,B:3.0):3.0,C:4.0,D:4.0);'
+    """
+    if rules not in RULES:
+        raise UsageError(f"rules {rules!r} are none of {', '.join(RULES)}")
+    if negative not in NEGATIVE:
+        raise UsageError(f"negative {negative!r} is none of {', '.join(NEGATIVE)}")
+    condensed, taxa = condensed_distances(distances, names)
+    is_clustalw = rules == "clustalw"
+    if is_clustalw:
+        condensed = condensed.astype(np.float64, copy=False)
+    n = len(taxa)
+    require_memory(condensed.itemsize * n * n + n * n // 16, memory_bytes, f"neighbour joining of {n} taxa")
+    if n == 2:
+        half = float(condensed[0]) / 2
+        return Tree(taxa, ((0, 1),), np.array([half, half, 0.0]))
+    joined, last, lengths = _native.neighbour_joining(condensed, n, is_clustalw, progress)
+    children = [*joined.tolist(), last]
+    if negative == "zero":
+        _without_negative(children, lengths)
+    return tree_of_joins(taxa, children, lengths)
+
+
+def _without_negative(children: list[Sequence[int]], lengths: NDArray[np.float64]) -> None:
+    """Negative lengths become 0; in a pair the other branch takes up the difference."""
+    for joined in children[:-1]:
+        for one, other in (joined, tuple(reversed(joined))):
+            if lengths[one] < 0:
+                lengths[other] = max(0.0, lengths[other] + lengths[one])
+                lengths[one] = 0.0
+    np.maximum(lengths, 0.0, out=lengths)

@@ -1,0 +1,53 @@
+"""The alignment as one page for a browser, which needs nothing but itself: no network, no other file."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable
+from typing import IO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.formats.aligned import AlignedContext
+from tropalign.formats.format import Codec
+from tropalign.formats.header import Header
+from tropalign.formats.pages.web_page import json_text, page_texts, write_page
+from tropalign.results.multiple import MultipleAlignment
+from tropalign.results.multiple_colours import rules
+
+#: Scripts of the page, in the order in which a browser reads them.
+SCRIPTS = ("alignment.js", "colours.js", "sheet.js", "tracks.js", "strip.js", "text.js", "controls.js")
+
+
+def _bytes(values: NDArray[np.float32] | None) -> str | None:
+    """Numbers from 0 to 1 as bytes (255 is 1) in base64."""
+    if values is None:
+        return None
+    return base64.b64encode(np.rint(255 * np.clip(np.nan_to_num(values), 0, 1)).astype(np.uint8).tobytes()).decode()
+
+
+def encode(alignment: MultipleAlignment, context: AlignedContext) -> bytes:
+    """The alignment as the page's JSON."""
+    return json_text(
+        {
+            "title": context.title,
+            "kind": "nucleotide" if alignment.sequences.alphabet.has_strands else "protein",
+            "n_columns": alignment.n_columns,
+            "names": list(alignment.names),
+            "descriptions": list(alignment.sequences.descriptions or ()),
+            "letters": alignment.letters.tobytes().decode("latin-1"),
+            "confidence": _bytes(alignment.residue_confidence),
+            "column_confidence": _bytes(alignment.column_confidence),
+            "tree": alignment.tree,
+        }
+    )
+
+
+def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: AlignedContext) -> None:
+    """The page."""
+    data = {"rules": json_text(rules()), "data": b"".join(parts)}
+    write_page(out, page_texts("aligned", SCRIPTS, is_report=False), header, data)
+
+
+HTML = Codec(encode, assemble, is_binary=True)

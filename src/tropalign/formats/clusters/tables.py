@@ -1,0 +1,102 @@
+"""Clusters as text, a tab-separated row per sequence or USEARCH's, and whole."""
+
+from __future__ import annotations
+
+import re
+from itertools import groupby
+
+import numpy as np
+
+from tropalign.errors import shown
+from tropalign.formats.clusters import ClustersContext
+from tropalign.formats.format import Codec
+from tropalign.formats.header import Header
+from tropalign.formats.result_file import Packed, result_format
+from tropalign.formats.saved_results import batch_packed
+from tropalign.formats.text import concatenated
+from tropalign.results.clusters import Clusters
+from tropalign.results.rows import check_names
+
+COLUMNS = ("cluster", "representative", "member", "identity", "strand", "score", "length", "size")
+
+
+def header_text(header: Header, context: ClustersContext) -> bytes:
+    """Comment lines, then the names of the columns."""
+    return ("\n".join([*header.comment_lines(), "\t".join(COLUMNS)]) + "\n").encode()
+
+
+def encode_tsv(clusters: Clusters, context: ClustersContext) -> bytes:
+    """The rows, cluster by cluster, its representative first, whose score with itself is left open."""
+    check_names(clusters.sequences.names)
+    names = [shown(name) for name in clusters.sequences.names]
+    rows = []
+    lengths = clusters.sequences.lengths.tolist()
+    for k in clusters.row_order.tolist():
+        label = clusters.labels[k]
+        of = int(clusters.representative_index[label])
+        score = "*" if of == k else f"{clusters.score[k]:.12g}"
+        strand = "-" if clusters.strand[k] < 0 else "+"
+        rows.append(
+            f"{label}\t{names[of]}\t{names[k]}\t{clusters.identity[k]:.4f}\t{strand}\t{score}\t{lengths[k]}\t"
+            f"{clusters.sizes[k]}\n"
+        )
+    return "".join(rows).encode("utf-8", "backslashreplace")
+
+
+_RUN = re.compile(r"([0-9]+)([=XID])")
+#: USEARCH's operations say what happens to the member, on the way to the representative.
+_LETTERS = {"=": "M", "X": "M", "I": "D", "D": "I"}
+
+
+def encode_uc(clusters: Clusters, context: ClustersContext) -> bytes:
+    """All lines."""
+    check_names(clusters.sequences.names)
+    names = [shown(name) for name in clusters.sequences.names]
+    lengths, sizes = clusters.sequences.lengths.tolist(), clusters.cluster_sizes.tolist()
+    lines = []
+    for k in np.argsort(clusters.rank).tolist():
+        label, cigar = clusters.labels[k], clusters.cigars[k]
+        if cigar is None:
+            lines.append(f"S\t{label}\t{lengths[k]}\t*\t*\t*\t*\t*\t{names[k]}\t*\n")
+            continue
+        of = names[clusters.representative_index[label]]
+        strand, identity = "-" if clusters.strand[k] < 0 else "+", 100 * clusters.identity[k]
+        path = compact(cigar)
+        lines.append(f"H\t{label}\t{lengths[k]}\t{identity:.1f}\t{strand}\t0\t0\t{path}\t{names[k]}\t{of}\n")
+    for label, k in enumerate(clusters.representative_index.tolist()):
+        lines.append(f"C\t{label}\t{sizes[label]}\t*\t*\t*\t*\t*\t{names[k]}\t*\n")
+    return "".join(lines).encode("utf-8", "backslashreplace")
+
+
+def compact(cigar: str) -> str:
+    """A CIGAR as USEARCH has it.
+
+    Examples
+    --------
+    >>> compact("2I3=1X4=1D"), compact("8=")
+    ('2D8MI', '=')
+    """
+    runs = [(_LETTERS[kind], int(count), kind) for count, kind in _RUN.findall(cigar)]
+    if [kind for _, _, kind in runs] == ["="]:
+        return "="
+    pieces = []
+    for letter, group in groupby(runs, key=lambda run: run[0]):
+        count = sum(run[1] for run in group)
+        pieces.append(letter if count == 1 else f"{count}{letter}")
+    return "".join(pieces) or "*"
+
+
+_RESULT_COLUMNS = ("labels", "representative_index", "rank", "sizes", "identity", "strand", "score")
+
+
+def pack(clusters: Clusters, context: ClustersContext) -> Packed:
+    """Packs the clusters with their sequences."""
+    notes, arrays = batch_packed(clusters.sequences, "sequences")
+    return {"cigars": list(clusters.cigars), **notes}, arrays | {
+        name: getattr(clusters, name) for name in _RESULT_COLUMNS
+    }
+
+
+TSV = Codec(encode_tsv, concatenated(header_text))
+UC = Codec(encode_uc, concatenated())
+RESULT = result_format("clusters", pack)

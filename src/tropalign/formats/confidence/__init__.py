@@ -1,1 +1,0 @@
-"""Formats of the table of an alignment's confidence."""

@@ -1,0 +1,175 @@
+/* The alignment: its letters, the counts of its columns, what follows from them, and its tree. Nothing is drawn here.
+   A slot is where a letter is counted: 1 to 26 for A to Z in either case, 0 for *, 31 for gaps. */
+const GAP = 31, SLOTS = 32;
+const RESIDUES = {
+  protein: "ARNDCQEGHILKMFPSTWYV",
+  nucleotide: "ACGT"
+};
+/* Shares of the residues in BLOSUM62's blocks (Henikoff and Henikoff 1992), in the order above. */
+const BACKGROUND = {
+  protein: [
+    .078, .051, .041, .052, .024, .034, .059, .083, .025, .062,
+    .092, .056, .024, .043, .043, .059, .055, .014, .034, .072
+  ],
+  nucleotide: [.25, .25, .25, .25],
+};
+
+class Alignment {
+  constructor(given) {
+    Object.assign(this, {
+      title: given.title,
+      names: given.names,
+      descriptions: given.descriptions,
+      kind: given.kind,
+      nColumns: given.n_columns
+    });
+    this.newick = given.tree;
+    this.nRows = this.names.length;
+    this.letters =
+      Uint8Array.from({length: given.letters.length}, (_, k) => given.letters.charCodeAt(k));  // row after row
+    this.slotOf = slots(this.kind);
+    this.counts = new Uint32Array(this.nColumns * SLOTS);
+    for (let row = 0, cell = 0; row < this.nRows; row++)
+      for (let column = 0; column < this.nColumns; column++, cell++)
+        this.counts[column * SLOTS + this.slotOf[this.letters[cell]]]++;
+    this.confidence = given.confidence && this.spread(bytesOf(given.confidence));
+    this.columnConfidence =
+      given.column_confidence && Float32Array.from(bytesOf(given.column_confidence), (b) => b / 255);
+    this.measure();
+    this.tree = this.newick ? treeOf(this.newick, this.names) : null;
+  }
+
+  /** Values of residues as values of cells, 0 for gaps. */
+  spread(values) {
+    const cells = new Uint8Array(this.letters.length);
+    for (let cell = 0, k = 0; cell < cells.length; cell++)
+      if (this.slotOf[this.letters[cell]] !== GAP) cells[cell] = values[k++];
+    return cells;
+  }
+
+  /**
+   * Consensus, information, conservation and the share of residues of every column; the page's help has the formulas.
+   */
+  measure() {
+    const kinds = [...RESIDUES[this.kind]].map((letter) => letter.charCodeAt(0) & 31),
+          background = BACKGROUND[this.kind];
+    const make = () => new Float32Array(this.nColumns);
+    Object.assign(this, {occupancy: make(), information: make(), conservation: make(), consensusShare: make()});
+    this.plain = new Uint32Array(this.nColumns);  // residues that are not ambiguous
+    this.consensus = new Array(this.nColumns);
+    for (let column = 0; column < this.nColumns; column++) {
+      const counts = this.counts.subarray(column * SLOTS, (column + 1) * SLOTS);
+      const total = kinds.reduce((sum, slot) => sum + counts[slot], 0);
+      this.plain[column] = total;
+      this.occupancy[column] = this.nRows ? 1 - counts[GAP] / this.nRows : 0;
+      let entropy = 0, divergence = 0;
+      kinds.forEach((slot, k) => {
+        const share = total ? counts[slot] / total : 0, middle = (share + background[k]) / 2;
+        if (share) entropy -= share * Math.log2(share), divergence += share / 2 * Math.log2(share / middle);
+        divergence += background[k] / 2 * Math.log2(background[k] / middle);
+      });
+      if (total) {
+        const correction = (kinds.length - 1) / (2 * Math.LN2 * total);
+        this.information[column] = Math.max(0, Math.log2(kinds.length) - entropy - correction) * this.occupancy[column];
+        this.conservation[column] = divergence * this.occupancy[column];
+      }
+      let best = 1;
+      for (let slot = 2; slot <= 26; slot++)
+        if (counts[slot] > counts[best]) best = slot;
+      const share = this.consensusShare[column] = this.nRows ? counts[best] / this.nRows : 0;
+      const letter = counts[best] ? String.fromCharCode(96 + best) : "x";
+      this.consensus[column] = 2 * counts[GAP] > this.nRows ? "-" : share >= .5 ? letter.toUpperCase() : letter;
+    }
+  }
+
+  slot(row, column) {
+    return this.slotOf[this.letters[row * this.nColumns + column]];
+  }
+  letter(row, column) {
+    return String.fromCharCode(this.letters[row * this.nColumns + column]);
+  }
+  text(row, begin, end) {
+    return String.fromCharCode(...this.letters.subarray(row * this.nColumns + begin, row * this.nColumns + end));
+  }
+  /** Residues of a row up to and with a column: the number of the residue there. */
+  residue(row, column) {
+    let n = 0;
+    for (let c = 0; c <= column; c++) n += this.slot(row, c) !== GAP;
+    return n;
+  }
+  /** A row without gaps, in upper case, and the column of each letter. */
+  ungapped(row) {
+    const columns = [];
+    let text = "";
+    for (let c = 0; c < this.nColumns; c++)
+      if (this.slot(row, c) !== GAP) columns.push(c), text += this.letter(row, c);
+    return {text: text.toUpperCase(), columns};
+  }
+  /** Rows (of the input) between columns, as FASTA with lines of 80 letters. */
+  fasta(rows, begin, end) {
+    return rows
+      .map((row) => {
+        const lines = [`>${this.names[row]} ${this.descriptions[row] ?? ""}`.trimEnd()];
+        for (let c = begin; c < end; c += 80) lines.push(this.text(row, c, Math.min(c + 80, end)));
+        return lines.join("\n") + "\n";
+      })
+      .join("");
+  }
+}
+
+function slots(kind) {
+  const table = new Uint8Array(256).fill(GAP);
+  for (let k = 1; k <= 26; k++) table[64 + k] = table[96 + k] = k;
+  table["*".charCodeAt(0)] = 0;
+  if (kind === "nucleotide") table["U".charCodeAt(0)] = table["u".charCodeAt(0)] = "T".charCodeAt(0) & 31;
+  return table;
+}
+
+/**
+   Newick as arrays over nodes, parents before children: parent, depth, y (in rows) and first and last child's y; and
+   the rows in the tree's order. Null where its leaves are not the names.
+ */
+function treeOf(newick, names) {
+  const rowOf = new Map(names.map((name, row) => [name, row]));
+  const parent = [-1], depth = [0], label = [""];
+  let at = 0, isLength = false;
+  const child = (of) => (parent.push(of), depth.push(0), label.push(""), parent.length - 1);
+  for (const [token] of newick.matchAll(/\[[^\]]*\]|'(?:[^']|'')*'|[(),:;]|[^\s()[\]',:;]+/g)) {
+    if (token === "(") at = child(at);
+    else if (token === ",") at = child(parent[at]);
+    else if (token === ")") at = parent[at];
+    else if (token === ":") {
+      isLength = true;
+      continue;
+    } else if (token === ";" || token[0] === "[") continue;
+    else if (isLength) depth[at] = Math.max(0, Number(token) || 0);
+    else label[at] = token[0] === "'" ? token.slice(1, -1).replaceAll("''", "'") : token;
+    isLength = false;
+    if (at < 0) return null;
+  }
+  const isInner = new Uint8Array(parent.length), order = [], y = new Float64Array(parent.length);
+  for (let k = 1; k < parent.length; k++) depth[k] += depth[parent[k]], isInner[parent[k]] = 1;
+  const top = new Float64Array(parent.length).fill(Infinity), bottom = new Float64Array(parent.length).fill(-Infinity);
+  for (let k = 0; k < parent.length; k++) {
+    if (isInner[k]) continue;
+    const row = rowOf.get(label[k]) ?? rowOf.get(label[k].replaceAll("_", " "));
+    if (row === undefined) return null;
+    y[k] = order.length;
+    order.push(row);
+  }
+  if (order.length !== names.length || new Set(order).size !== names.length) return null;
+  for (let k = parent.length - 1; k >= 0; k--) {
+    if (isInner[k]) y[k] = (top[k] + bottom[k]) / 2;
+    if (k) top[parent[k]] = Math.min(top[parent[k]], y[k]), bottom[parent[k]] = Math.max(bottom[parent[k]], y[k]);
+  }
+  return {
+    parent,
+    depth,
+    y,
+    top,
+    bottom,
+    isInner,
+    order: Int32Array.from(order),
+    deepest: depth.reduce((a, b) => Math.max(a, b), 0)
+  };
+}

@@ -1,0 +1,99 @@
+/* What leaves the page: motifs as regular expressions, FASTA, files and print. */
+const IUPAC = {
+  R: "AG",
+  Y: "CTU",
+  S: "CG",
+  W: "ATU",
+  K: "GTU",
+  M: "AC",
+  B: "CGTU",
+  D: "AGTU",
+  H: "ACTU",
+  V: "ACG",
+  N: "ACGTU",
+  T: "TU",
+  U: "TU"
+};
+const MOST_COLOURED = 200_000, PRINT_COLUMNS = 100, PRINT_NAME = 24;
+
+/** A motif as PROSITE writes it (the dashes may be left out) as a regular expression; null where it is none. */
+function motifOf(text, kind) {
+  const element = /(\[[A-Z*]+\]|\{[A-Z*]+\}|[A-Z*])(?:\((\d{1,4})(?:,(\d{1,4}))?\))?/y;
+  const words = text.toUpperCase().replace(/[\s.-]/g, "");
+  const begin = words.startsWith("<") ? 1 : 0, end = words.length - (words.endsWith(">") ? 1 : 0);
+  const meaning = (letter) => (kind === "nucleotide" && IUPAC[letter]) || letter.replace("*", "\\*");
+  let pattern = begin ? "^" : "";
+  for (element.lastIndex = begin; element.lastIndex < end;) {
+    const found = element.exec(words);
+    if (!found) return null;
+    const [, what, least, most] = found, letters = [...what.replace(/[[\]{}]/g, "")].map(meaning).join("");
+    pattern += what === "X" ? "[A-Z*]" : what[0] === "{" ? `[^${letters}]` : `[${letters}]`;
+    if (least) pattern += most ? `{${least},${most}}` : `{${least}}`;
+    if (most && Number(most) < Number(least)) return null;
+  }
+  return end > begin ? new RegExp(pattern + (end < words.length ? "$" : ""), "g") : null;
+}
+
+/** Where a motif occurs, overlapping ones too: row, and the columns from its first letter to its last. */
+function findMotif(alignment, pattern) {
+  const hits = [];
+  for (let row = 0; row < alignment.nRows; row++) {
+    const {text, columns} = alignment.ungapped(row);
+    pattern.lastIndex = 0;
+    for (let found; (found = pattern.exec(text)); pattern.lastIndex = found.index + 1)
+      hits.push({row, begin: columns[found.index], end: columns[found.index + found[0].length - 1] + 1});
+  }
+  return hits;
+}
+
+function findName(alignment, text) {
+  const sought = text.toLowerCase();
+  return alignment.names.flatMap((name, row) => (name.toLowerCase().includes(sought) ? [{row}] : []));
+}
+
+/**
+ * The selection, or everything, as blocks of rows for the printer; coloured unless that were too much for a browser.
+ */
+function fillPrint(section, sheet) {
+  const {alignment, order, scheme} = sheet;
+  const {top, bottom, left, right} =
+    sheet.selection ?? {top: 0, bottom: alignment.nRows, left: 0, right: alignment.nColumns};
+  const isColoured = (bottom - top) * (right - left) <= MOST_COLOURED;
+  const title = document.createElement("h1"), facts = document.createElement("p");
+  title.textContent = alignment.title;
+  facts.textContent = document.getElementById("facts").textContent;
+  section.replaceChildren(title, facts);
+  const digits = String(right).length;
+  for (let from = left; from < right; from += PRINT_COLUMNS) {
+    const to = Math.min(from + PRINT_COLUMNS, right), block = document.createElement("pre");
+    block.classList.toggle("short", bottom - top <= 50);
+    const label = `${" ".repeat(PRINT_NAME + 2)}${from + 1}`;
+    block.append(`${label.padEnd(PRINT_NAME + 2 + to - from - digits)}${String(to).padStart(digits)}\n`);
+    for (let line = top; line < bottom; line++) {
+      block.append(`${[...shown(alignment.names[order[line]])].slice(0, PRINT_NAME).join("").padEnd(PRINT_NAME)}  `);
+      if (isColoured) colouredRuns(block, alignment, scheme, order[line], from, to);
+      else block.append(alignment.text(order[line], from, to));
+      block.append("\n");
+    }
+    section.append(block);
+  }
+}
+function colouredRuns(block, alignment, scheme, row, from, to) {
+  const colour = (column) => {
+    const slot = alignment.slot(row, column);
+    return slot === GAP ? 0 : scheme.of(row, column, slot);
+  };
+  for (let begin = from, end; begin < to; begin = end) {
+    const number = colour(begin);
+    for (end = begin + 1; end < to && colour(end) === number; end++);
+    const text = alignment.text(row, begin, end);
+    if (!scheme.palette[number]) {
+      block.append(text);
+      continue;
+    }
+    const run = document.createElement("span");
+    run.textContent = text;
+    run.style.background = css(mix(scheme.palette[number], [255, 255, 255], .75));
+    block.append(run);
+  }
+}

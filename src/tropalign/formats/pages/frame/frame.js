@@ -1,0 +1,84 @@
+/* What every page has: light and dark, help, and small tools. Names from files become text, never markup. */
+const element = (id) => document.getElementById(id);
+const on = (id, event, act, options) => element(id).addEventListener(event, act, options);
+const clamp = (value, least, most) => Math.min(Math.max(value, least), most);
+const counted = (n, word) => `${n.toLocaleString("en")} ${word}${n === 1 ? "" : "s"}`;
+const given = (id) => JSON.parse(element(id).textContent);
+/** A name without what would turn or hide letters. */
+function shown(name) {
+  return name.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, "\uFFFD");
+}
+
+/** An element with classes and text. */
+function made(tag, classes, text) {
+  const found = document.createElement(tag);
+  if (classes) found.className = classes;
+  if (text !== undefined) found.textContent = text;
+  return found;
+}
+
+/** The bytes of a text in base64. */
+function bytesOf(base64) {
+  const text = atob(base64), bytes = new Uint8Array(text.length);
+  for (let k = 0; k < bytes.length; k++) bytes[k] = text.charCodeAt(k);
+  return bytes;
+}
+
+/** Saves a text as a file. */
+function saveFile(name, text) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text], {type: "text/plain"}));
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}
+
+/** Terms and meanings as a <dl>'s. */
+function fillTerms(list, terms) {
+  list.replaceChildren(...Object.entries(terms).flatMap(([term, meaning]) => {
+    const value = made("dd", "name", meaning);
+    return [made("dt", "", term), value];
+  }));
+}
+
+/** A page that has this one in a frame says whether it is dark: a server's, which has a switch of its own. */
+let toldDark = null, opened = null;
+addEventListener("message", (event) => {
+  if (event.source !== parent || parent === window || typeof event.data?.isDark !== "boolean") return;
+  toldDark = event.data.isDark;
+  opened?.setTheme(toldDark);
+});
+
+/** A page that is open: its switch of light and dark, its help and how it was made. */
+class Frame {
+  redraws = [];
+  constructor() {
+    opened = this;
+    this.setTheme(toldDark ?? matchMedia("(prefers-color-scheme: dark)").matches);
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", (event) => this.setTheme(event.matches));
+    on("theme", "click", () => this.setTheme(!this.isDark));
+    on("help", "click", () => this.help());
+    document.addEventListener("keydown", (event) => {
+      if (event.key === "?" && !event.target.closest("input, select, dialog")) event.preventDefault(), this.help();
+    });
+    fillTerms(element("made"), given("made-of"));
+  }
+  setTheme(isDark) {
+    this.isDark = isDark;
+    document.documentElement.classList.toggle("dark", isDark);
+    element("theme").setAttribute("aria-pressed", isDark);
+    this.redraw();
+  }
+  help() {
+    element("about").showModal();
+  }
+  /** `draw` is called now, and whenever colours or sizes change. */
+  drawnBy(draw, host) {
+    this.redraws.push(draw);
+    if (host) new ResizeObserver(() => draw()).observe(host);
+    draw();
+  }
+  redraw() {
+    this.redraws.forEach((draw) => draw());
+  }
+}

@@ -1,0 +1,100 @@
+"""Aligned pairs with all their letters: FASTA, and EMBOSS's ``srspair`` text as needle and water write it.
+
+Where srspair differs: the program's header holds tropalign's version, command and parameters; letters that the alphabet
+takes for the same (U and T) are identical; free end gaps are not shown, nor counted. Where the query's minus strand is
+shown, the line of the matrix says so, since readers refuse lines that they do not know; its positions count on that
+strand.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tropalign.formats.format import Codec
+from tropalign.formats.header import Header
+from tropalign.formats.pairs.context import PairsContext
+from tropalign.formats.text import concatenated
+from tropalign.results import gapped, rows
+from tropalign.results.alignments import AlignmentTable
+
+#: Their gapped letters stay in the cache.
+ROWS_AT_ONCE = 4096
+
+
+def encode_fasta(table: AlignmentTable, context: PairsContext) -> bytes:
+    """Headers say where the letters lie (0-based half-open); a pair without an aligned column is left out."""
+    if not table.n_columns.all():
+        table = table.take(table.n_columns > 0)
+    parts = [_records(table.slice(k, min(k + ROWS_AT_ONCE, len(table)))) for k in range(0, len(table), ROWS_AT_ONCE)]
+    return b"".join(parts)
+
+
+def _records(table: AlignmentTable) -> bytes:
+    query, _, target, offsets = gapped.lines(table, wants_middle=False)
+    columns = [
+        rows.names(table.queries, table.query_index, ">"),
+        rows.numbers(table.query_start, " "),
+        rows.numbers(table.query_end, "-"),
+        *([] if table.strand is None else [rows.strands(table, " strand=")]),
+        rows.numbers(table.score, " score="),
+        ("text", query, offsets, None, "\n"),
+        rows.names(table.targets, table.target_index, "\n>"),
+        rows.numbers(table.target_start, " "),
+        rows.numbers(table.target_end, "-"),
+        ("text", target, offsets, None, "\n"),
+    ]
+    return rows.join(columns, len(table), separator="", terminator="\n\n")
+
+
+RULE = "#" * 40
+#: Native code takes scores in such parts of a unit (kScoreParts in native/formats/srspair.hpp).
+PARTS = 10_000
+
+
+def header_text(header: Header, context: PairsContext) -> bytes:
+    """The program, in EMBOSS's frame."""
+    made = [f"# {line}" for line in (f"Version: {header.version}", *header.description_lines())]
+    lines = [RULE, "# Program: tropalign", *made, "# Align_format: srspair", RULE, "", ""]
+    return "\n".join(lines).encode()
+
+
+def _scoring(context: PairsContext, strand: str = "") -> str:
+    """Lines of matrix and gap costs; as in EMBOSS, the penalty is that of a gap's first residue."""
+    name = "unknown" if context.substitution is None else context.substitution.name
+    lines = f"# Matrix: {name}{strand}\n" if strand or context.substitution is not None else ""
+    if context.gap is not None:
+        lines += f"# Gap_penalty: {round(float(context.gap.open + context.gap.extend), 4)}\n"
+        lines += f"# Extend_penalty: {float(context.gap.extend)}\n"
+    return lines
+
+
+def encode_srspair(table: AlignmentTable, context: PairsContext) -> bytes:
+    """A record per pair; a pair without an aligned column is left out."""
+    from tropalign import _native
+
+    query_names, query_name_offsets = rows.encoded_names(table.queries)
+    target_names, target_name_offsets = rows.encoded_names(table.targets)
+    columns: dict[str, Any] = {
+        **gapped.arrays(table, context.substitution),
+        "score": np.rint(table.score * np.int64(PARTS)).astype(np.int64),
+        "n_identical": table.n_identical,
+        "n_similar": table.n_similar,
+        "n_gaps": table.n_gaps,
+        "query_start": gapped.query_starts(table),
+        "target_start": table.target_start,
+        "strand": table.strand,
+        "query_names": query_names,
+        "query_name_offsets": query_name_offsets,
+        "target_names": target_names,
+        "target_name_offsets": target_name_offsets,
+        "query_index": table.query_index,
+        "target_index": table.target_index,
+    }
+    text: bytes = _native.srspair_records(columns, _scoring(context), _scoring(context, "; minus strand of 1"))
+    return text
+
+
+FASTA = Codec(encode_fasta, concatenated())
+SRSPAIR = Codec(encode_srspair, concatenated(header_text, 2 * (b"#" + b"-" * 39 + b"\n")))

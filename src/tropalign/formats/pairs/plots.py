@@ -1,0 +1,239 @@
+"""Plots of pairs, drawn by matplotlib: the map with its tree, and dot plots."""
+
+from __future__ import annotations
+
+import io
+import logging
+from collections.abc import Callable, Iterable
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.errors import InputError, shown
+from tropalign.formats.format import Codec
+from tropalign.formats.header import Header
+from tropalign.formats.pairs.context import PairsContext
+from tropalign.formats.pairs.map import MOST_LINES, Lines, mapped
+from tropalign.formats.pairs.report_data import Columns, columns_of, joined, near_of, of_used, packed, unpacked
+from tropalign.results.alignments import AlignmentTable
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+VALUES = ("identity", "score")
+#: Inches: of the map and the trees, and of what is below the names.
+SIDE, TREE, BELOW = 6.0, 1.0, 0.8
+#: Names are written where lines are this many points wide, in letters of up to so many points.
+LEAST_POINTS, MOST_POINTS = 5.0, 8.0
+#: Letters of a name that a plot shows.
+NAME_LETTERS = 24
+COLOURS = "YlGnBu"
+PATH, DOTS, LINES = "#e07b00", "#30405c", "#5c6575"
+#: Equal words that a dot plot draws at most.
+MOST_DOTS = 2_000_000
+
+
+def require() -> None:
+    """Raises InputError with the remedy where matplotlib is missing."""
+    logger = logging.getLogger("matplotlib")
+    level = logger.level
+    logger.setLevel(logging.ERROR)  # where a home cannot be written, it says in two lines that it makes do without
+    try:
+        import matplotlib.figure  # noqa: F401
+    except ImportError:
+        raise InputError("plots need matplotlib: pip install 'tropalign[report]', or write --html") from None
+    finally:
+        logger.setLevel(level)
+
+
+def encode(table: AlignmentTable, context: PairsContext) -> bytes:
+    """Columns, as .npz."""
+    return packed(columns_of(table))
+
+
+def plot_codec(kind: str) -> Codec[PairsContext]:
+    """Makes pictures of this kind: the map of identities, or of scores where that is all there is."""
+
+    def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: PairsContext) -> None:
+        columns = joined([unpacked(part) for part in parts], context.report)
+        try:
+            figure = matrix_figure(columns, context)
+        except InputError as error:  # the run is done: its other outputs are worth having
+            figure = _of_words(str(error))
+        out.write(picture(figure, kind))
+
+    fields = ("queries", "targets", "report")
+    return Codec(encode, assemble, fields, is_binary=kind != "svg", needs_all=True, require=require)
+
+
+def picture(figure: Figure, kind: str) -> bytes:
+    """A figure as a file that says nothing of the hour."""
+    import matplotlib
+
+    sink = io.BytesIO()
+    metadata: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {})
+    with matplotlib.rc_context({"svg.hashsalt": "tropalign", "svg.fonttype": "none"}):
+        figure.savefig(sink, format=kind, dpi=150, metadata=metadata)
+    return sink.getvalue()
+
+
+def matrix_figure(columns: Columns, context: PairsContext, value: str | None = None) -> Figure:
+    """The map of pairs with the tree of its lines at both sides.
+
+    Raises
+    ------
+    InputError
+        No pair, too many sequences, or identities that were not computed.
+    """
+    from matplotlib.figure import Figure
+
+    value = value or ("identity" if "n_identical" in columns else "score")
+    if value == "identity" and "n_identical" not in columns:
+        raise InputError("identities were not computed: ask for report 'alignment', or plot scores")
+    if not len(columns["score"]):
+        raise InputError("there is no pair to plot: select more of them")
+    sides, columns = of_used(columns, context)
+    shape = len(sides[0]), len(sides[-1])
+    check_lines(*shape)
+    indices = columns["query_index"], columns["target_index"]
+    made = mapped(*indices, near_of(columns, sides), shape, context.targets is context.queries)
+    numbers = columns["score"] if value == "score" else columns["n_identical"] / np.maximum(columns["n_columns"], 1)
+    cells = np.append(np.asarray(numbers, np.float64), np.nan)[made.cells]
+    cells = cells[made.rows.order][:, made.columns.order]
+    height, width = (SIDE, SIDE) if shape[0] == shape[1] else _sizes(*shape)
+    rooms = [_room(side.names, size) for side, size in zip((sides[0], sides[-1]), (height, width), strict=True)]
+    figure = Figure((TREE + width + rooms[0], TREE + height + rooms[1] + BELOW))
+    place = _placing(figure)
+    image = _draw_cells(figure, place(TREE, TREE, width, height), cells)
+    for side, lines, rectangle in (
+        (0, made.rows, (0.1, TREE, TREE - 0.15, height)), (1, made.columns, (TREE, 0.1, width, TREE - 0.15)),
+    ):  # fmt: skip
+        _draw_tree(figure.add_axes(place(*rectangle)), lines, is_top=side == 1)
+    _write_names(figure.axes[0], [sides[0].names, sides[-1].names], [made.rows, made.columns], (height, width))
+    bar = figure.add_axes(place(TREE, TREE + height + rooms[1] + 0.1, min(width, 2.5), 0.15))
+    figure.colorbar(image, cax=bar, orientation="horizontal", label=value)
+    return figure
+
+
+def _of_words(sentence: str) -> Figure:
+    """A picture of a sentence, where no map can be shown."""
+    from matplotlib.figure import Figure
+
+    figure = Figure((SIDE, 1.0))
+    figure.text(0.5, 0.5, sentence, ha="center", va="center", wrap=True, parse_math=False)
+    return figure
+
+
+def check_lines(n_queries: int, n_targets: int) -> None:
+    """Raises InputError where a map has too many lines."""
+    most = max(n_queries, n_targets)
+    if most > MOST_LINES:
+        raise InputError(f"a plot has {MOST_LINES} sequences on a side at most, not {most}: select fewer")
+
+
+def _sizes(n_rows: int, n_columns: int) -> tuple[float, float]:
+    """Inches of a map whose sides differ: cells are square where that leaves the shorter side room enough."""
+    longest = max(n_rows, n_columns)
+    return max(SIDE * n_rows / longest, 1.0), max(SIDE * n_columns / longest, 2.5)
+
+
+def _room(names: tuple[str, ...], side: float) -> float:
+    """Inches that names take beside a side of the map, or the number of its lines."""
+    has_names = 72 * side / len(names) >= LEAST_POINTS
+    longest = min(NAME_LETTERS, max(map(len, names))) if has_names else 14
+    return 0.25 + 0.085 * longest
+
+
+def _placing(figure: Figure) -> Callable[[float, float, float, float], tuple[float, float, float, float]]:
+    """Makes of inches from the left and the top shares from the left and the bottom."""
+    whole_width, whole_height = figure.get_size_inches()
+
+    def place(left: float, top: float, width: float, height: float) -> tuple[float, float, float, float]:
+        bottom = whole_height - top - height
+        return left / whole_width, bottom / whole_height, width / whole_width, height / whole_height
+
+    return place
+
+
+def _draw_cells(figure: Figure, rectangle: tuple[float, float, float, float], cells: NDArray[np.float64]) -> Any:
+    axes = figure.add_axes(rectangle)
+    axes.set_facecolor("#eceef2")
+    axes.tick_params(length=0, right=False, left=False)
+    return axes.imshow(cells, cmap=COLOURS, aspect="auto", interpolation="nearest")
+
+
+def _write_names(axes: Axes, names: list[tuple[str, ...]], lines: list[Lines], sizes: tuple[float, float]) -> None:
+    """Names at the right and below where they have room, else how many there are."""
+    for side, (words, of_side, size) in enumerate(zip(names, lines, sizes, strict=True)):
+        points = 72 * size / len(words)
+        axis = axes.xaxis if side else axes.yaxis
+        if not side:
+            axes.yaxis.tick_right()
+        if points < LEAST_POINTS:
+            axis.set_ticks([])
+            axis.set_label_text(f"{len(words):,} sequences")
+            if not side:
+                axes.yaxis.set_label_position("right")
+            continue
+        texts = [_name(words[k]) for k in of_side.order.tolist()]
+        size_of_text, turned = min(MOST_POINTS, points * 0.9), 90 if side else 0
+        axis.set_ticks(range(len(words)), texts, fontsize=size_of_text, parse_math=False, rotation=turned)
+
+
+def _name(name: str) -> str:
+    clean = shown(name)
+    return clean if len(clean) <= NAME_LETTERS else clean[: NAME_LETTERS - 1] + "…"
+
+
+def _draw_tree(axes: Axes, lines: Lines, is_top: bool) -> None:
+    """Joins as brackets: the root outside, leaves at the map."""
+    from matplotlib.collections import LineCollection
+
+    n = len(lines.order)
+    place, depth = np.zeros(2 * n - 1), np.zeros(2 * n - 1)
+    place[lines.order] = np.arange(n)
+    brackets = []
+    for k, (a, b) in enumerate(lines.joins.tolist()):
+        place[n + k], depth[n + k] = (place[a] + place[b]) / 2, lines.heights[k]
+        points = [(place[a], depth[a]), (place[a], depth[n + k]), (place[b], depth[n + k]), (place[b], depth[b])]
+        brackets.append(points if is_top else [(y, x) for x, y in points])
+    axes.add_collection(LineCollection(brackets, colors=LINES, linewidths=0.8 if n <= 200 else 0.4))
+    across, up = (-0.5, n - 0.5), (0, (lines.heights.max() if n > 1 else 1.0) * 1.02 or 1.0)
+    if is_top:
+        axes.set_xlim(*across), axes.set_ylim(*up)
+    else:
+        axes.set_xlim(*up[::-1]), axes.set_ylim(*across[::-1])
+    axes.set_axis_off()
+
+
+def equal_words(
+    query: NDArray[np.uint8], target: NDArray[np.uint8], length: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Finds equal words of both: their places in query and target, MOST_DOTS of them at the most."""
+    if min(len(query), len(target)) < length:
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    words = np.concatenate([_words(query, length), _words(target, length)])
+    numbers = np.unique(words, axis=0, return_inverse=True)[1].ravel()
+    n = len(query) - length + 1
+    order = np.argsort(numbers[n:], kind="stable")
+    found = numbers[n:][order]
+    begins, ends = np.searchsorted(found, numbers[:n], "left"), np.searchsorted(found, numbers[:n], "right")
+    counts = np.where(np.cumsum(ends - begins) <= MOST_DOTS, ends - begins, 0)
+    i = np.repeat(np.arange(n), counts)
+    within = np.arange(len(i)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return i, order[np.repeat(begins, counts) + within]
+
+
+def _words(codes: NDArray[np.uint8], length: int) -> NDArray[np.uint8]:
+    return np.lib.stride_tricks.sliding_window_view(codes, length)
+
+
+def usual_word(n: int, m: int, n_letters: int) -> int:
+    """The shortest word of which chance makes few enough dots."""
+    most = max(60.0, 1.5 * min(n, m))
+    return next((length for length in range(1, 16) if n * m / n_letters**length < most), 16)
+
+
+SVG, PNG, PDF = plot_codec("svg"), plot_codec("png"), plot_codec("pdf")

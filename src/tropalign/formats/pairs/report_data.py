@@ -1,0 +1,119 @@
+"""Columns of numbers, paths and the sequences that they name, of which reports and plots of pairs are made."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.formats.pages.web_page import leb128
+from tropalign.formats.pairs.context import Labels, PairsContext
+from tropalign.formats.part_arrays import part_arrays
+from tropalign.results.alignments import AlignmentTable
+from tropalign.results.kept_columns import DEPTH_COLUMNS
+
+Columns = dict[str, NDArray[Any]]
+"""Columns of pairs by name; `paths` has all paths, and `path_sizes` how many bytes each takes."""
+
+
+def columns_of(table: AlignmentTable, has_paths: bool = False) -> Columns:
+    """Indices, score, and what the table's depth has."""
+    names = ("query_index", "target_index", "score", *DEPTH_COLUMNS[table.depth])
+    columns: Columns = {name: getattr(table, name) for name in names}
+    if table.strand is not None:
+        columns["strand"] = table.strand
+    if has_paths:
+        columns["paths"], columns["path_sizes"] = packed_paths(table)
+    return columns
+
+
+def packed(columns: Columns) -> bytes:
+    """Packs columns as .npz."""
+    sink = io.BytesIO()
+    np.savez(sink, allow_pickle=False, **columns)
+    return sink.getvalue()
+
+
+def unpacked(part: bytes) -> Columns:
+    """Raises InputError where the part is damaged."""
+    with part_arrays(part) as arrays:
+        return dict(arrays)
+
+
+def joined(pieces: Sequence[Columns], depth: str) -> Columns:
+    """One piece of several; without any the columns of that depth, empty."""
+    names = ("query_index", "target_index", "score", *DEPTH_COLUMNS[depth], "paths", "path_sizes")
+    pieces = pieces or [{name: np.zeros(0, np.int64) for name in names}]
+    return {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
+
+
+def near_of(columns: Columns, sides: Sequence[Labels]) -> NDArray[np.float64]:
+    """Identical residues over those of the shorter sequence: it measures fragments and local alignments, too.
+
+    Where scores are all that is known: the score over the highest, and 0 for what is below.
+    """
+    if "n_identical" not in columns:
+        score = columns["score"].astype(np.float64)
+        shares: NDArray[np.float64] = np.clip(score / max(score.max(initial=0), 1e-9), 0, 1)
+        return shares
+    query, target = sides[0].lengths, sides[-1].lengths
+    shorter = np.minimum(query[columns["query_index"]], target[columns["target_index"]])
+    near: NDArray[np.float64] = np.minimum(columns["n_identical"] / np.maximum(shorter, 1), 1)
+    return near
+
+
+def of_used(columns: Columns, context: PairsContext) -> tuple[list[Labels], Columns]:
+    """Leaves out sequences that stand in no row; one list of them where a set is aligned with itself; and the rows."""
+    query, target = columns["query_index"], columns["target_index"]
+    is_one_set = context.targets is context.queries
+    named = [np.union1d(query, target)] if is_one_set else [np.unique(query), np.unique(target)]
+    sides = [_chosen(batch, used) for batch, used in zip((context.queries, context.targets), named, strict=False)]
+    places = {"query_index": np.searchsorted(named[0], query), "target_index": np.searchsorted(named[-1], target)}
+    return sides, {**columns, **places}
+
+
+def _chosen(batch: Any, used: NDArray[np.int64]) -> Labels:
+    """Names, lengths and letters of some sequences of a SequenceBatch or of Labels."""
+    lengths = batch.lengths[used]
+    names = tuple(batch.names[k] for k in used.tolist())
+    letters = getattr(batch, "letters", None)
+    if letters is None or len(letters) != batch.lengths.sum():
+        return Labels(names, lengths)
+    begins = (np.cumsum(batch.lengths) - batch.lengths)[used]
+    places = np.repeat(begins - (np.cumsum(lengths) - lengths), lengths) + np.arange(int(lengths.sum()))
+    return Labels(names, lengths, letters[places], batch.alphabet)
+
+
+#: Of operations as in BAM: I, D, = and X.
+_KINDS = np.zeros(16, np.uint32)
+_KINDS[1], _KINDS[2] = 1, 2
+
+
+def packed_paths(table: AlignmentTable) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """Packs the paths of all rows for a page that has the letters, so that no run of pairs says which are equal.
+
+    A run is a number ``length << 2 | kind``, of kind 0 (two residues), 1 (one of the query) or 2 (one of the target).
+
+    Returns
+    -------
+    paths : uint8
+        Numbers as `leb128` packs them.
+    sizes : int64, shape (n,)
+        How many bytes the path of each row takes.
+    """
+    ops, offsets = table.cigar_ops, table.cigar_offsets
+    if not len(ops):
+        return np.zeros(0, np.uint8), np.zeros(len(table), np.int64)
+    kinds, lengths = _KINDS[ops & 15], (ops >> 4).astype(np.uint64)
+    begins = np.ones(len(ops), bool)
+    begins[1:] = kinds[1:] != kinds[:-1]
+    begins[offsets[:-1][offsets[:-1] < offsets[1:]]] = True
+    firsts = np.flatnonzero(begins)
+    numbers = np.add.reduceat(lengths, firsts) << np.uint64(2) | kinds[firsts]
+    text, sizes = leb128(numbers)
+    ends = np.concatenate([[0], np.cumsum(sizes)])
+    n_runs = np.concatenate([[0], np.cumsum(begins)])  # of the operations before each
+    return text, np.diff(ends[n_runs[offsets]])

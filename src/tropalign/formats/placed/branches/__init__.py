@@ -1,1 +1,0 @@
-"""Formats of the best branches of each read."""

@@ -1,0 +1,225 @@
+"""Placed reads as a report for a browser: the tree with reads per branch, a table, and alignments on a click."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable
+from itertools import pairwise
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.errors import InputError, ResourceError
+from tropalign.formats.format import Codec
+from tropalign.formats.header import Header
+from tropalign.formats.numbered_tree import numbered_tree
+from tropalign.formats.pages.web_page import Report, leb128, write_report_page
+from tropalign.formats.part_arrays import DAMAGED_PART, part_arrays
+from tropalign.formats.placed.context import PlacedContext
+from tropalign.formats.placed.table import lineage_text
+from tropalign.results import rows
+from tropalign.results.placements import Placements
+from tropalign.sequences.counts import counts_of
+
+#: Kinds of runs: letters in neighbouring columns, letters in no column, columns without a letter of the read.
+IN_COLUMNS, INSERTED, SKIPPED = 0, 1, 2
+
+
+def packed_columns(placements: Placements) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """Packs where each read's letters stand, from its first column on; and how many bytes that takes for each read.
+
+    ::
+
+        columns     . 1 2 3 4 5 6 7        from column 1: 2 in columns, 1 inserted, 2 skipped, 3 in columns
+        read          A C g - - T A C      a run is the number length << 2 | kind, written as in pages/web_page.py
+    """
+    column, offsets = placements.column.astype(np.int64), placements.offsets
+    n = len(column)
+    if not n:
+        return np.zeros(0, np.uint8), np.zeros(len(placements), np.int64)
+    of_read = np.repeat(np.arange(len(placements)), np.diff(offsets))
+    is_in = column >= 0
+    # The last letter in a column before each letter, of any read; -1 for none.
+    last = np.concatenate([[-1], np.maximum.accumulate(np.where(is_in, np.arange(n), -1))[:-1]])
+    follows = is_in & (last >= offsets[of_read])
+    skipped = np.where(follows, column - column[last] - 1, 0)
+    begins = np.ones(n, bool)
+    begins[1:] = (of_read[1:] != of_read[:-1]) | (is_in[1:] != is_in[:-1]) | (skipped[1:] > 0)
+    firsts = np.flatnonzero(begins)
+    lengths = np.diff(np.append(firsts, n))
+    n_items = 1 + (skipped[firsts] > 0)
+    ends = np.cumsum(n_items)
+    numbers = np.zeros(int(ends[-1]), np.uint64)
+    numbers[ends - 1] = lengths << 2 | np.where(is_in[firsts], IN_COLUMNS, INSERTED)
+    gaps = firsts[n_items == 2]
+    numbers[ends[n_items == 2] - 2] = skipped[gaps] << 2 | SKIPPED
+    text, sizes = leb128(numbers)
+    per_read = np.bincount(np.repeat(of_read[firsts], n_items), sizes, len(placements))
+    return text, per_read.astype(np.int64)
+
+
+PAGE = "placed"
+SCRIPTS = ("layout.js", "tree.js", "read.js", "place.js")
+#: What a page holds at most: reads, the first ones; their letters; letters of the reference.
+MOST_READS, MOST_LETTERS, MOST_REFERENCE = 500_000, 96 << 20, 128 << 20
+#: What a page takes while it is made, per read and per letter of reads and of the reference: pieces, the columns of
+#: them, those in narrow types, their bytes, and compressed.
+READ_BYTES, LETTER_BYTES, REFERENCE_BYTES = 800, 5, 2
+#: Columns of a page's table that come from placements as they are.
+COLUMNS = ("branch", "score", "second_score", "ties", "strand")
+Arrays = dict[str, NDArray[Any]]
+
+
+def encode(placements: Placements, context: PlacedContext) -> bytes:
+    """Columns, letters and their places, best branches, and names, as .npz."""
+    start, end, inserted, unaligned = placements.spans()
+    arrays: Arrays = {name: getattr(placements, name) for name in COLUMNS}
+    arrays |= {"start": start, "end": end, "inserted": inserted, "unaligned": unaligned}
+    arrays["count"] = counts_of(placements.names)
+    arrays["lengths"], arrays["letters"] = np.diff(placements.offsets), placements.letters
+    arrays["paths"], arrays["path_sizes"] = packed_columns(placements)
+    arrays["tied_branches"] = placements.tied_branches
+    arrays["names"], arrays["name_offsets"] = rows.encoded(placements.names)
+    if context.lineages is not None:
+        taxa = [lineage_text(each.common) for each in context.lineages.assign(placements)]
+        arrays["taxa"], arrays["taxon_offsets"] = rows.encoded(tuple(taxa))
+    sink = io.BytesIO()
+    np.savez(sink, allow_pickle=False, **arrays)
+    return sink.getvalue()
+
+
+def _unpacked(part: bytes) -> Arrays:
+    with part_arrays(part) as arrays:
+        return dict(arrays)
+
+
+def _texts(arrays: Arrays, texts: str, offsets: str) -> list[str]:
+    text, cuts = arrays[texts].tobytes(), arrays[offsets].tolist()
+    return [text[a:b].decode() for a, b in pairwise(cuts)]
+
+
+class Gathered:
+    """Sums over the reads of all parts, and as many reads as a page holds.
+
+    Attributes
+    ----------
+    n_reads, n_placed, count
+        Of all reads: how many, how many of them have a branch, and the sum of their counts.
+    reads, counts, shared : float64, shape (n_branches,)
+        Per branch: reads, and their counts, whose first best branch it is; counts that the best branches of a read
+        share equally. Sums in the order of the reads, so that they do not depend on how the run was cut.
+    """
+
+    def __init__(self, n_branches: int) -> None:
+        self.n_reads = self.n_placed = self.count = 0
+        self.reads, self.counts, self.shared = (np.zeros(n_branches) for _ in range(3))
+        self.names: list[str] = []
+        self.taxa: list[str] = []
+        self._kept: list[Arrays] = []
+        self._n_letters = 0
+
+    def add(self, part: Arrays) -> None:
+        """Adds the reads of a part."""
+        count, ties, branch = part["count"], part["ties"], part["branch"]
+        placed = branch >= 0
+        self.n_reads += len(count)
+        self.n_placed += int(placed.sum())
+        self.count += int(count.sum())
+        np.add.at(self.reads, branch[placed], 1.0)
+        np.add.at(self.counts, branch[placed], count[placed].astype(np.float64))
+        np.add.at(self.shared, part["tied_branches"], np.repeat(count / np.maximum(ties, 1), ties))
+        self._keep(part)
+
+    def _keep(self, part: Arrays) -> None:
+        """Keeps as many reads of it as there is room for; after the first one that is left out, none."""
+        ends = self._n_letters + np.cumsum(part["lengths"])
+        n = min(int(np.searchsorted(ends, MOST_LETTERS, "right")), MOST_READS - len(self.names))
+        if len(self.names) < self.n_reads - len(ends) or n <= 0:
+            return
+        n_letters, n_bytes = int(part["lengths"][:n].sum()), int(part["path_sizes"][:n].sum())
+        kept = {name: part[name][:n] for name in KEPT}
+        self._kept.append({**kept, "letters": part["letters"][:n_letters], "paths": part["paths"][:n_bytes]})
+        self._n_letters += n_letters
+        self.names += _texts(part, "names", "name_offsets")[:n]
+        if "taxa" in part:
+            self.taxa += _texts(part, "taxa", "taxon_offsets")[:n]
+
+    def check(self, n_reference: int, allowed_bytes: int) -> None:
+        """Raises ResourceError where the page of the reads so far takes more memory than allowed."""
+        needed = report_bytes(len(self.names), self._n_letters, n_reference)
+        if needed > allowed_bytes:
+            raise ResourceError(
+                f"the report of {len(self.names):,} reads or more from a stream needs {needed / 2**20:.1f} MiB of "
+                f"memory and {allowed_bytes / 2**20:.1f} MiB are allowed: allow more with --memory, write the reads "
+                "to a file first, or leave --html out",
+                needed_bytes=needed,
+                allowed_bytes=allowed_bytes,
+            )
+
+    def columns(self) -> Arrays:
+        """Columns of the reads that are kept."""
+        if not self._kept:
+            return {name: np.zeros(0, np.int64) for name in (*KEPT, "letters", "paths")}
+        return {name: np.concatenate([piece[name] for piece in self._kept]) for name in self._kept[0]}
+
+
+KEPT = (*COLUMNS, "start", "end", "inserted", "unaligned", "count", "lengths", "path_sizes")
+
+
+def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: PlacedContext) -> None:
+    """The page."""
+    tree = numbered_tree(context.newick)
+    gathered = Gathered(int(tree[1]["branch"].max()) + 1)
+    try:
+        for part in parts:
+            gathered.add(_unpacked(part))
+            if context.page_bytes is not None:
+                gathered.check(context.letters.size, context.page_bytes)
+    except (IndexError, KeyError, ValueError):
+        raise InputError(DAMAGED_PART) from None
+    write_report_page(out, report(gathered, tree, context), header)
+
+
+def report_bytes(n_reads: int, n_letters: int, n_reference: int) -> int:
+    """Memory that the page of these takes while it is made, at the most; `n_reference`: letters of the reference."""
+    of_reads = min(n_reads, MOST_READS) * READ_BYTES + min(n_letters, MOST_LETTERS) * LETTER_BYTES
+    return of_reads + min(n_reference, MOST_REFERENCE) * REFERENCE_BYTES
+
+
+def report(gathered: Gathered, tree: tuple[list[str], dict[str, Any]], context: PlacedContext) -> Report:
+    """The report of these reads, and of the tree that `numbered_tree` read."""
+    nodes, columns = tree
+    arrays = gathered.columns()
+    arrays |= {f"node_{name}": values for name, values in columns.items()}
+    sums = {"reads": gathered.reads, "counts": gathered.counts, "shared": gathered.shared}
+    arrays |= {f"branch_{name}": values for name, values in sums.items()}
+    letters = context.letters
+    has_reference = letters.size <= MOST_REFERENCE
+    arrays["reference"] = letters.ravel() if has_reference else np.zeros(0, np.uint8)
+    taxa = sorted(set(gathered.taxa))
+    if taxa:
+        code = {taxon: k for k, taxon in enumerate(taxa)}
+        arrays["taxon"] = np.array([code[taxon] for taxon in gathered.taxa], np.int64)
+    data = {
+        "names": gathered.names,
+        "taxa": taxa,
+        "nodes": nodes,
+        "rows": context.names,
+        "n_columns": letters.shape[1],
+        "has_reference": has_reference,
+        "u_is_t": _is_nucleotide(letters),
+        "n_reads": gathered.n_reads,
+        "n_placed": gathered.n_placed,
+        "count": gathered.count,
+    }
+    return Report(PAGE, SCRIPTS, "Placed reads", data, arrays)
+
+
+def _is_nucleotide(letters: NDArray[np.uint8]) -> bool:
+    """Whether no letter is one that nucleotides lack (IUPAC), as U is T then."""
+    used = bytes(np.unique(letters)).upper()
+    return not set(used) & set(b"EFILPQJZ")
+
+
+HTML = Codec(encode, assemble, assembled_with=("names", "letters", "newick"), is_binary=True, needs_all=True)

@@ -1,1 +1,0 @@
-"""Formats of reports of placed reads."""

@@ -1,1 +1,0 @@
-"""Formats of the reference alignment with the reads in it."""

@@ -1,0 +1,128 @@
+"""The table of placed reads, a row per read."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.formats.arrow import needs_pyarrow
+from tropalign.formats.format import Codec
+from tropalign.formats.header import Header
+from tropalign.formats.placed.context import PlacedContext
+from tropalign.formats.text import concatenated
+from tropalign.results import rows
+from tropalign.results.lineages import Lineage
+from tropalign.results.placements import Placements
+from tropalign.sequences.counts import counts_of
+
+#: Names of the columns and what they hold.
+COLUMNS: dict[str, type] = {
+    "read": str, "branch": np.int64, "clade": str, "score": np.int32, "second_score": np.int32, "ties": np.int64,
+    "strand": str, "start": np.int64, "end": np.int64, "inserted": np.int64, "unaligned": np.int64, "count": np.int64,
+}  # fmt: skip
+#: Those that come after them where lineages of the tips are known.
+LINEAGE_COLUMNS: dict[str, type] = {"taxon": str, "lineage": str, "support": str}
+
+
+def columns_of(context: PlacedContext) -> dict[str, type]:
+    """The columns of a table, and what they hold."""
+    return {**COLUMNS, **LINEAGE_COLUMNS} if context.has_lineages else COLUMNS
+
+
+def table_columns(placements: Placements, context: PlacedContext) -> dict[str, list[str] | NDArray[Any]]:
+    """The columns by name, text and numbers; a read that was not placed has branch -1 and the clade ``*``."""
+    start, end, inserted, unaligned = placements.spans()
+    clades = (*context.clades, "*")  # the last one is that of branch -1
+    found: dict[str, list[str] | NDArray[Any]] = {
+        "read": list(placements.names),
+        "branch": placements.branch,
+        "clade": [clades[branch] for branch in placements.branch.tolist()],
+        "score": placements.score,
+        "second_score": placements.second_score,
+        "ties": placements.ties,
+        "strand": ["+" if strand > 0 else "-" for strand in placements.strand.tolist()],
+        "start": start,
+        "end": end,
+        "inserted": inserted,
+        "unaligned": unaligned,
+        "count": counts_of(placements.names),
+    }
+    if context.lineages is not None:
+        assigned = context.lineages.assign(placements)
+        found["taxon"] = [lineage_text(each.common) for each in assigned]
+        found["lineage"] = [lineage_text(each.likely) for each in assigned]
+        found["support"] = [";".join(f"{share:.4g}" for share in each.support) or "*" for each in assigned]
+    return {name: found[name] for name in columns_of(context)}
+
+
+def lineage_text(lineage: Lineage) -> str:
+    """Its ranks with semicolons between them; ``*`` where there is none."""
+    return ";".join(lineage) or "*"
+
+
+def header_text(header: Header, context: PlacedContext) -> bytes:
+    """Comment lines, then the names of the columns."""
+    return ("\n".join([*header.comment_lines(), "\t".join(columns_of(context))]) + "\n").encode()
+
+
+def encode_tsv(placements: Placements, context: PlacedContext) -> bytes:
+    """The rows."""
+    rows.check_names(placements.names)
+    columns = [
+        rows.words(values) if isinstance(values, list) else rows.numbers(values)
+        for values in table_columns(placements, context).values()
+    ]
+    return rows.join(columns, len(placements))
+
+
+#: Rows of a row group.
+GROUP_ROWS = 1 << 17
+
+
+def _schema(context: PlacedContext) -> Any:
+    import pyarrow as pa
+
+    types = {str: pa.string(), np.int64: pa.int64(), np.int32: pa.int32()}
+    return pa.schema([(name, types[kind]) for name, kind in columns_of(context).items()])
+
+
+def encode_parquet(placements: Placements, context: PlacedContext) -> bytes:
+    """An Arrow IPC stream of the rows."""
+    import pyarrow as pa
+
+    table = pa.table(table_columns(placements, context), _schema(context))
+    sink = io.BytesIO()
+    with pa.ipc.new_stream(sink, table.schema) as stream:
+        stream.write_table(table)
+    return sink.getvalue()
+
+
+def assemble_parquet(parts: Iterable[bytes], out: IO[bytes], header: Header, context: PlacedContext) -> None:
+    """The rows of all parts."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    waiting = _schema(context).empty_table()
+    with pq.ParquetWriter(out, waiting.schema) as writer:
+        for part in parts:
+            with pa.ipc.open_stream(part) as stream:
+                waiting = pa.concat_tables([waiting, stream.read_all()])
+            while len(waiting) >= GROUP_ROWS:
+                writer.write_table(waiting.slice(0, GROUP_ROWS).combine_chunks())
+                waiting = waiting.slice(GROUP_ROWS)
+        if len(waiting):
+            writer.write_table(waiting.combine_chunks())
+
+
+TSV = Codec(encode_tsv, concatenated(header_text), assembled_with=("more",))
+PARQUET = Codec(
+    encode_parquet,
+    assemble_parquet,
+    ("more",),
+    is_binary=True,
+    require=needs_pyarrow("Parquet needs", "end --table in .tsv"),
+)

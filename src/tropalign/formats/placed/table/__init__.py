@@ -1,1 +1,0 @@
-"""Formats of the table of placed reads."""

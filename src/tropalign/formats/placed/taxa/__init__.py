@@ -1,1 +1,0 @@
-"""Formats of the reads per taxon."""

@@ -1,1 +1,0 @@
-"""Formats of the representatives of clusters."""

@@ -1,0 +1,91 @@
+"""Segments as text, tab-separated or BED, and whole.
+
+A tab-separated part begins with a line of its own: how many letters have no label, and how many there are;
+the rows follow.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import IO
+
+import numpy as np
+
+from tropalign.errors import shown
+from tropalign.formats.format import Codec
+from tropalign.formats.header import Header
+from tropalign.formats.result_file import Packed, result_format
+from tropalign.formats.segments.context import SegmentsContext, rows_of
+from tropalign.formats.text import concatenated
+from tropalign.results.segments import Segments
+
+COLUMNS = ("sequence", "start", "end", "label", "length", "support", "log_likelihood")
+
+
+def header_text(header: Header, context: SegmentsContext) -> bytes:
+    """Comment lines, then the names of the columns."""
+    return ("\n".join([*header.comment_lines(), "\t".join(COLUMNS)]) + "\n").encode()
+
+
+def encode_tsv(segments: Segments, context: SegmentsContext) -> bytes:
+    """A row per segment; the log-likelihood is that of its whole sequence."""
+    counts = f"{int(segments.n_unlabelled.sum())} {int(segments.lengths.sum())}\n"
+    return counts.encode() + rows_of(segments, _tsv_rows)
+
+
+def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: SegmentsContext) -> None:
+    """The header, all rows, and a comment behind them where letters have no label.
+
+    Raises ValueError where a part is none that `encode_tsv` made.
+    """
+    out.write(header_text(header, context))
+    n_unlabelled = n_letters = 0
+    for part in parts:
+        end = part.index(b"\n")
+        first, second = part[:end].split()
+        n_unlabelled, n_letters = n_unlabelled + int(first), n_letters + int(second)
+        out.write(memoryview(part)[end + 1 :])
+    if n_unlabelled and header.has_comments:
+        out.write(f"# unlabelled: {n_unlabelled} of {n_letters} letters, in long runs of missing ones\n".encode())
+
+
+def _tsv_rows(segments: Segments) -> str:
+    names = [shown(name) for name in segments.names]
+    likelihoods = [f"{value:.6f}" for value in segments.log_likelihoods.tolist()]
+    columns = (segments.sequence, segments.start, segments.end, segments.label, segments.support)
+    return "".join(
+        f"{names[sequence]}\t{start}\t{end}\t{shown(segments.labels[label])}\t{end - start}\t{support:.4f}\t"
+        f"{likelihoods[sequence]}\n"
+        for sequence, start, end, label, support in zip(*(column.tolist() for column in columns), strict=True)
+    )
+
+
+def encode_bed(segments: Segments, context: SegmentsContext) -> bytes:
+    """A line per segment. Blanks, which end a field in BED, become underscores."""
+    return rows_of(segments, _bed_rows)
+
+
+def _bed_rows(segments: Segments) -> str:
+    return "".join(
+        f"{_word(found.sequence)}\t{found.start}\t{found.end}\t{_word(found.label)}\t"
+        f"{min(1000, round(1000 * found.support))}\n"
+        for found in segments
+    )
+
+
+def _word(text: str) -> str:
+    return re.sub(r"[\s\x00-\x1f\x7f]", "_", text)
+
+
+def pack(segments: Segments, context: SegmentsContext) -> Packed:
+    """Packs the segments; which sequence a segment is of follows from how many each has."""
+    offsets = np.searchsorted(segments.sequence, np.arange(len(segments.names) + 1)).astype(np.int64)
+    columns = ("lengths", "log_likelihoods", "n_unlabelled", "start", "end", "label", "support")
+    arrays = {name: getattr(segments, name) for name in columns} | {"segment_offsets": offsets}
+    return {"names": list(segments.names), "labels": list(segments.labels)}, arrays
+
+
+TSV = Codec(encode_tsv, assemble)
+BED = Codec(encode_bed, concatenated())
+RESULT = result_format("segments", pack)

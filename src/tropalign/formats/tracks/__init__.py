@@ -1,1 +1,0 @@
-"""Formats of pictures of segments along sequences, a module each."""

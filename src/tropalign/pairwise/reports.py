@@ -1,0 +1,211 @@
+"""The report and the plots of pairs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tropalign import __version__
+from tropalign.errors import InputError, UsageError, shown
+from tropalign.execution.files import check_outputs, check_terminal, write_to
+from tropalign.execution.run import Output
+from tropalign.formats.header import Header
+from tropalign.formats.pairs.context import PairsContext
+from tropalign.formats.pairs.plots import (
+    DOTS,
+    LINES,
+    PATH,
+    VALUES,
+    equal_words,
+    matrix_figure,
+    require,
+    usual_word,
+)
+from tropalign.formats.pairs.report_data import columns_of
+from tropalign.formats.registry import format_for_path, make_writer, suffix_of
+from tropalign.results.alignments import AlignmentTable, concatenate
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from tropalign.execution.run import Writer
+    from tropalign.results.alignment import Alignment
+
+
+def check_beside(wanted: Mapping[str, str], depth: str) -> None:
+    """Finds what is wrong with files beside the main one before anything is read.
+
+    Parameters
+    ----------
+    wanted
+        Files by role, "report" or "plot".
+    depth
+        That of the alignments.
+
+    Raises
+    ------
+    UsageError
+        A suffix of another format, or a report of less than whole alignments.
+    InputError
+        A package is missing.
+    """
+    report = wanted.get("report")
+    if report is not None:
+        if depth != "alignment":
+            raise UsageError("--html shows alignments: use --report alignment, and no --format matrix of scores")
+        if suffix_of(report) not in ("", ".html", ".htm"):
+            raise UsageError(f"--html {report}: end the name in .html (and .gz or the like to compress)")
+        check_terminal("html", report)
+    if "plot" in wanted:
+        form = format_for_path("plots", wanted["plot"])
+        require()
+        check_terminal(form, wanted["plot"])
+
+
+def outputs_beside(wanted: Mapping[str, str], header: Header, context: PairsContext) -> list[Output]:
+    """Files and their writers; raises what `check_beside` does."""
+    return [Output(role, path, _writer(role, path, header, context)) for role, path in wanted.items()]
+
+
+def _writer(role: str, path: str, header: Header, context: PairsContext) -> Writer:
+    if role == "report":
+        return make_writer("pairs", "html", header, context)
+    return make_writer("plots", format_for_path("plots", path), header, context)
+
+
+def write_report(tables: AlignmentTable | Iterable[AlignmentTable], path: str | os.PathLike[str]) -> None:
+    """Writes aligned pairs as one page for a browser, as ``tropalign pairs --html`` does.
+
+    Parameters
+    ----------
+    tables
+        A table, or several of the same sequences (what `align_all` yields), of report "alignment".
+    path
+        The page; a suffix such as ``.gz`` compresses, ``-`` is standard output.
+
+    Raises
+    ------
+    InputError
+        No table, or tables of less than whole alignments.
+
+    Examples
+    --------
+    >>> family = tropalign.read_sequences("examples/efp.fasta")
+    >>> tables = list(tropalign.align_all(family, mode="global", report="alignment"))
+    >>> tropalign.write_report(tables, os.devnull)
+    """
+    given = _listed(tables)
+    first = given[0]
+    output = os.fspath(path)
+    check_outputs([output], [])
+    check_terminal("html", output)
+    context = PairsContext(first.queries, first.targets, first.depth, first.strand is not None)
+    writer = make_writer("pairs", "html", Header(__version__, "tropalign.write_report", {}), context)
+    write_to(output, lambda out: writer.assemble(map(writer.encode, given), out))
+
+
+def _listed(tables: AlignmentTable | Iterable[AlignmentTable]) -> list[AlignmentTable]:
+    given = [tables] if isinstance(tables, AlignmentTable) else list(tables)
+    if not given:
+        raise InputError("there is no table: give at least one")
+    for table in given[1:]:
+        if table.queries is not given[0].queries or table.targets is not given[0].targets:
+            raise InputError("tables are of other sequences: give those of one run")
+    return given
+
+
+def plot_matrix(tables: AlignmentTable | Iterable[AlignmentTable], value: str | None = None) -> Figure:
+    """Draws the map of aligned pairs, its lines in the order of their trees, with matplotlib.
+
+    Parameters
+    ----------
+    tables
+        A table, or several of the same sequences (what `align_all` yields).
+    value : {"identity", "score"}, optional
+        What colours show; identity where it was computed.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        ``savefig("map.png")`` writes it; a notebook shows it.
+
+    Raises
+    ------
+    InputError
+        No pair, too many sequences, identities that were not computed, or matplotlib is missing.
+    UsageError
+        `value` is neither of the two.
+
+    Examples
+    --------
+    >>> (table,) = tropalign.align_all(["MKVLAW", "MKILAW", "KVLAW"], mode="global")
+    >>> tropalign.plot_matrix(table).axes[0].images[0].get_array().shape
+    (3, 3)
+    """
+    require()
+    if value not in (None, *VALUES):
+        raise UsageError(f"value {value!r} is none of {', '.join(VALUES)}")
+    table = concatenate(_listed(tables))
+    context = PairsContext(table.queries, table.targets, table.depth, table.strand is not None)
+    return matrix_figure(columns_of(table), context, value)
+
+
+def dot_plot(alignment: Alignment, word: int | None = None) -> Figure:
+    """Draws where words of two aligned sequences are the same, and the alignment over it, with matplotlib.
+
+    Parameters
+    ----------
+    alignment
+        A row of a table of report "alignment".
+    word
+        Letters of a word; by default the fewest of which chance makes no more dots than the sequences have letters.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The target goes to the right, the query (on the strand that was aligned) down.
+
+    Raises
+    ------
+    InputError
+        matplotlib is missing.
+    UsageError
+        `word` is below 1.
+
+    Examples
+    --------
+    >>> figure = tropalign.dot_plot(tropalign.align("MKVLAWHEAG", "AWHEAGKVLAW"), word=3)
+    >>> len(figure.axes[0].collections[0].get_offsets())
+    7
+    """
+    require()
+    from matplotlib.figure import Figure
+
+    query, target = alignment.query_text(), alignment._text("target")[0]
+    alphabet = alignment._text("query")[1]
+    word = usual_word(len(query), len(target), 4 if alphabet.has_strands else 20) if word is None else word
+    if word < 1:
+        raise UsageError(f"a word has 1 letter or more, not {word}")
+    codes = [alphabet.encode(np.frombuffer(text.encode("latin-1"), np.uint8))[0] for text in (query, target)]
+    i, j = equal_words(codes[0], codes[1], word)
+    scale = 5.0 / max(len(query), len(target), 1)
+    figure = Figure((max(2.5, scale * len(target)) + 1.3, max(2.0, scale * len(query)) + 1.3), layout="constrained")
+    axes = figure.add_subplot()
+    axes.scatter(j + word / 2, i + word / 2, s=4, c=DOTS, linewidths=0, rasterized=len(i) > 20_000)
+    path = _corners(alignment)
+    axes.plot(path[:, 1], path[:, 0], color=PATH, linewidth=1.5)
+    axes.set_xlim(0, max(len(target), 1)), axes.set_ylim(max(len(query), 1), 0)
+    other = ", other strand" if alignment.strand < 0 else ""
+    axes.set_xlabel(shown(alignment.target), parse_math=False)
+    axes.set_ylabel(shown(alignment.query) + other, parse_math=False)
+    axes.tick_params(colors=LINES)
+    return figure
+
+
+def _corners(alignment: Alignment) -> np.ndarray:
+    """Where the path turns: places in the query and the target, int64, shape (n, 2)."""
+    steps = [(n * (op != 2), n * (op != 1)) for op, n in alignment.operations()]
+    return np.cumsum([(alignment.query_span()[0], alignment.target_start), *steps], axis=0)
