@@ -184,7 +184,7 @@ DAMAGE = {
         changed(b"\n      3 ", b"\n      4 "), line_of(b"      3 "), "small",
         "'4' stands where node 3 of 10 is expected",
     ),
-    "a length of nothing": (changed(b"LENG  10", b"LENG  0"), line_of(b"LENG"), "small", "'0' is not a number of nodes"),
+    "a length of nothing": (changed(b"LENG  10", b"LENG  0"), line_of(b"LENG"), "small", "'0' is no number of nodes"),
     "a length of too much": (
         changed(b"LENG  10", b"LENG  2000000000"), line_of(b"LENG"), "small",
         "the model holds fewer than the 2000000000 nodes that it announces",

@@ -38,7 +38,7 @@ CONNECT_SECONDS = 30.0
 #: Seconds for which nobody may listen there at first, as while a scheduler starts; after as many a wait is told.
 REFUSED_SECONDS = 2.0
 LOOK_SECONDS = 2.0
-#: Those of this process.
+#: Clusters of this process.
 _CLUSTERS: weakref.WeakSet[Cluster] = weakref.WeakSet()
 
 
@@ -332,7 +332,7 @@ class Cluster:
 
 
 def _address_of(client: Any) -> str:
-    """Of its scheduler. Raises UsageError on a client that cannot be asked."""
+    """The address of a client's scheduler. Raises UsageError on a client that cannot be asked."""
     if client.status != "running" or client.scheduler is None:
         raise UsageError(f"this client is {client.status}: give one that runs, or the address of its scheduler")
     if client.asynchronous:

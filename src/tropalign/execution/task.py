@@ -88,7 +88,7 @@ class Device(Protocol):
 
     @property
     def name(self) -> str:
-        """As ``--device`` calls it."""
+        """The device as ``--device`` calls it."""
 
     @property
     def n_workers(self) -> int:

@@ -112,7 +112,7 @@ def _inputs(verb: ServedVerb, options: argparse.Namespace) -> tuple[dict[str, tu
 
 
 def _means_name(dest: str, text: str) -> bool:
-    """As the verbs see it: a matrix's name goes before a file, a file before a model's name."""
+    """Whether the verbs take a text for a name: a matrix's name goes before a file, a file before a model's name."""
     return is_name(dest, text) and (dest == "matrix" or not os.path.exists(text))
 
 
