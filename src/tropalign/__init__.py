@@ -93,7 +93,7 @@ __all__, __getattr__, __dir__ = lazy(
         "profile.models": "Model",
         "profile.options": "SearchOptions",
         "profile.queries": "read_queries",
-        "reports.pairs": "dot_plot plot_matrix write_report",
+        "pairwise.reports": "dot_plot plot_matrix write_report",
         "results.alignment": "Alignment",
         "results.alignments": "AlignmentTable",
         "results.clusters": "Clusters",
