@@ -75,7 +75,7 @@ def test_models_that_are_refused(case):
 @pytest.mark.parametrize(
     ("observations", "text"),
     [
-        ("HTX", "'X' at position 3 is no symbol"),
+        ("HTX", "'X' at position 3 is not a symbol"),
         (["HT", "HXT"], "record 'number 2': 'X' at position 2"),
         (np.array([0, 2]), "code 2 at position 1 is none of 0 to 1"),
         (np.array([0, -2]), "code -2 at position 1"),
@@ -102,9 +102,9 @@ def test_observations_that_are_refused(observations, text):
 @pytest.mark.parametrize("letter", ["é", "€", "\N{GREEK CAPITAL LETTER TAU}", "\udc80", "\N{DNA DOUBLE HELIX}"])
 def test_letters_beyond_a_byte_are_no_question_marks(letter):
     model = coin(missing="?")
-    with pytest.raises(InputError, match="at position 3 is no symbol"):
+    with pytest.raises(InputError, match="at position 3 is not a symbol"):
         model.viterbi(f"HT{letter}H")
-    with pytest.raises(InputError, match="record 'x': a letter outside ASCII at position 3 is no symbol"):
+    with pytest.raises(InputError, match="record 'x': a letter outside ASCII at position 3 is not a symbol"):
         ta.decode(model, {"x": f"HT{letter}H"})
 
 
@@ -257,7 +257,7 @@ def test_pseudocounts_fill_only_what_is_possible():
     ("options", "text"),
     [
         ({"n_rounds": -1}, "n_rounds"), ({"n_rounds": 1.5}, "n_rounds"), ({"tolerance": -1}, "tolerance"),
-        ({"pseudocount": 1e308}, "no number from 0 to 1e.300"),
+        ({"pseudocount": 1e308}, "not a number from 0 to 1e.300"),
         ({"pseudocount": float("nan")}, "pseudocount"), ({"fixed": ("x",)}, "'x' is no part"),
         ({"n_threads": -1}, "n_threads"), ({"fixed": 5}, "fixed is of type int: give a list of start, transition"),
     ],

@@ -197,7 +197,7 @@ DAMAGE = {
         "the model lacks one of its three STATS lines: all or none",
     ),
     "a number beyond floats": (
-        changed(b"-5.3542", b"1e99"), line_of(b"STATS LOCAL MSV"), "small", "'1e99' is not a number",
+        changed(b"-5.3542", b"1e99"), line_of(b"STATS LOCAL MSV"), "small", "'1e99' is no number",
     ),
     "another format": (
         b">a\nMKV\n", 1, None, "'>a' stands where a model begins: expected HMMER3/f or an earlier format",
