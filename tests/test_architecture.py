@@ -42,7 +42,7 @@ def test_the_map_lists_every_source(source_map):
             header, *body = names.split(", ")
             rows |= {folder + header, *(folder + header.removesuffix(".hpp") + suffix for suffix in body)}
     there = {str(path.relative_to(ROOT)) for path in source_map.sources() if path.name != "__init__.py"}
-    assert rows == there and len(there) > 600
+    assert rows == there and len(there) > 500
 
 
 @pytest.mark.parametrize(

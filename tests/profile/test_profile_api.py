@@ -247,7 +247,9 @@ def test_what_is_refused(hmms, models, targets, error, text):
 
 
 @pytest.mark.parametrize("name", ["f1", "f2", "f3"])
-@pytest.mark.parametrize(("value", "text"), [(-1, "out of range"), (float("nan"), "out of range"), ("x", "not a number")])
+@pytest.mark.parametrize(
+    ("value", "text"), [(-1, "out of range"), (float("nan"), "out of range"), ("x", "not a number")]
+)
 def test_wrong_p_values(name, value, text):
     with pytest.raises(UsageError, match=f"{name} .*{text}"):
         tropalign.SearchOptions(**{name: value})

@@ -30,7 +30,7 @@ def read_clustalw_tree(path: str | os.PathLike[str], names: Sequence[str], optio
 
 
 def parse_clustalw_tree(text: str, names: Sequence[str], options: ClustalwOptions, file: str = "the tree") -> GuideTree:
-    """A guide tree from text in Newick format, otherwise as `read_clustalw_tree`."""
+    """A guide tree from Newick text, for the sequences of these names."""
     rooted = parse_guide_tree(text, names, file)
     if len(names) < 3:
         return rooted

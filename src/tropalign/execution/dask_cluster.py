@@ -211,7 +211,7 @@ class Cluster:
 
     @property
     def workers(self) -> list[str]:
-        """Addresses of those that get tiles."""
+        """Addresses of the workers that get tiles."""
         return [worker for worker in self._n_threads if worker not in self.shunned]
 
     @property

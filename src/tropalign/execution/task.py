@@ -88,7 +88,7 @@ class Device(Protocol):
 
     @property
     def name(self) -> str:
-        """The device as ``--device`` calls it."""
+        """What ``--device`` calls it."""
 
     @property
     def n_workers(self) -> int:
