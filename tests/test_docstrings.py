@@ -10,6 +10,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
+from clone import skip_without
 
 import tropalign
 from tropalign.options.option import Options
@@ -103,3 +104,20 @@ def test_examples_run(module, monkeypatch):
         runner.run(test, out=report.append)
     assert runner.tries
     assert not runner.failures, "".join(report)
+
+
+#: First words that name nothing: whoever reads such a sentence has to read the code first.
+RIDDLE = re.compile(r'("""|#:? |//+ |/\*\*? )(The same|Those|Of|As|All of|It is)\b')
+#: Folders whose sentences are still to be mended.
+TO_MEND = ("native", "src/tropalign/cli", "src/tropalign/client", "src/tropalign/serve")
+
+
+def test_no_docstring_or_comment_begins_with_a_riddle():
+    skip_without("src", "native")
+    riddles = []
+    for path in [*(ROOT / "src").rglob("*.py"), *(ROOT / "src").rglob("*.k"), *(ROOT / "native").rglob("*.?pp")]:
+        lines = [line.strip() for line in path.read_text().splitlines()]
+        for number, (before, line) in enumerate(zip(["", *lines], lines, strict=False), 1):
+            if RIDDLE.match(line) and (line[0] == '"' or before[:1] != line[0]):
+                riddles.append(f"{path.relative_to(ROOT)}:{number}: {line}")
+    assert not [riddle for riddle in riddles if not riddle.startswith(TO_MEND)]

@@ -94,7 +94,7 @@ def test_a_wrong_number_is_told_by_the_name_of_its_argument(function, argument, 
     ("words", "sentence"),
     [
         ("pairs --min-score 5 --report score --min-identity 0.5", "--min-identity needs --report alignment"),
-        ("pairs --max-evalue 1 --mode global", "--max-evalue is of local alignments"),
+        ("pairs --max-evalue 1 --mode global", "--max-evalue applies to local alignments only"),
         ("pairs --memory 10", "allow more with --memory"),
         ("pairs --strand both", "leave --strand both out"),
         ("cluster --memory 10", "allow more with --memory"),

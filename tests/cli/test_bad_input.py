@@ -102,10 +102,10 @@ def test_options_that_fit_no_input(fails, arguments, code, sentence):
         (["--min-query-coverage", "0.5", "--report", "ends"], "--min-query-coverage needs --report alignment"),
         (["--max-evalue", "0"], "argument --max-evalue: '0' is not above 0"),
         (["--max-evalue", "inf"], "argument --max-evalue: 'inf' is not a number"),
-        (["--max-evalue", "1", "--mode", "global"], "max-evalue is of local alignments, which alone"),
+        (["--max-evalue", "1", "--mode", "global"], "max-evalue applies to local alignments only"),
         (
             ["--min-bits", "30", "--mode", "global"],
-            "min-bits is of local alignments, which alone have E-values and bits",
+            "min-bits applies to local alignments only, which have E-values and bits",
         ),
         (["--db-size", "0"], "argument --db-size: 0 is below 1"),
         (
@@ -129,8 +129,8 @@ def test_options_that_fit_no_input(fails, arguments, code, sentence):
         (["--memory", "99999999999T"], "argument --memory: '99999999999T' is no amount of memory: write 8G or 500M"),
         (["--memory", "9" * 400 + "T"], "is no amount of memory: write 8G or 500M"),
         (["--memory", "much"], "argument --memory: 'much' is no amount of memory: write 8G or 500M"),
-        (["--shard", "3/2"], "argument --shard: '3/2' is no shard: write 2/8 for the second of eight"),
-        (["--shard", "١/٢"], "argument --shard: '١/٢' is no shard: write 2/8 for the second of eight"),
+        (["--shard", "3/2"], "argument --shard: '3/2' is not a shard: write 2/8 for the second of eight"),
+        (["--shard", "١/٢"], "argument --shard: '١/٢' is not a shard: write 2/8 for the second of eight"),
         (["-t", "1025"], "argument -t/--threads: 1025 is above 1024"),
         (["--match", "99999999999"], "argument --match: 99999999999 is above 2147483647"),
         (["--matrix", "PAM30", "--match", "2"], "--matrix and --match/--mismatch/--iupac exclude each other"),

@@ -71,7 +71,7 @@ def test_what_is_wrong_with_shards(capsys):
         ([two], 3, "of 2 shards number 1 is missing: give all of them"),
         ([one, two, two], 3, "shard 2/2 is given twice"),
         ([one, other], 3, "this is a shard of another run"),
-        ([one, "cut"], 3, "cut: this is no shard that --shard wrote, or not all of it"),
+        ([one, "cut"], 3, "cut: this is not a shard that --shard wrote, or not all of it"),
         ([one, two, "--uc", "x.uc"], 2, "--uc: these shards hold none; tropalign cluster --uc makes it"),
         ([one, two, "-o", "x.uc"], 2, "the shards are of format tsv, but x.uc ends in .uc: end the name in .tsv"),
     )

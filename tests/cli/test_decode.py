@@ -208,7 +208,7 @@ def test_a_segment_per_letter(tmp_path, flipping, capsys, monkeypatch):
     assert decode("--model", flipping, path) == 0
     whole = capsys.readouterr().out
     assert len(rows(whole)) == 1000 + 1 + 600
-    monkeypatch.setattr("tropalign.formats.segments.ROWS_AT_ONCE", 7)
+    monkeypatch.setattr("tropalign.formats.segments.context.ROWS_AT_ONCE", 7)
     assert decode("--model", flipping, path) == 0
     assert capsys.readouterr().out == whole
     path.write_text(f">s\n{'AC' * 1_000_000}\n")
@@ -239,12 +239,12 @@ REFUSED = [
     (["--model", "cpg", "a.fa", "-o", "a.fa"], 2, "a.fa is an input"),
     (["--model", "cpg", "a.fa", "--min-support", "2"], 2, "'2' is not a fraction"),
     (["--model", "cpg", "a.fa", "--by", "x"], 2, "invalid choice"),
-    (["--model", "cpg", "bad.fa"], 3, "bad.fa, record 'b': '-' at position 3 is no symbol of the model (ACGT)"),
+    (["--model", "cpg", "bad.fa"], 3, "bad.fa, record 'b': '-' at position 3 is not a symbol of the model (ACGT)"),
     (["--model", "cpg", "a.fa", "--memory", "1M"], 4, "of memory and 1.0 MiB are allowed"),
     (["--model", "frames.toml", "a.fa"], 3, "the model has no letters as symbols"),
     (["--model", "strict.toml", "a.fa"], 3, "a.fa, record 'a': the model cannot make this sequence"),
     (["--model", "strict.toml", "a.fa", "--fit"], 3, "a.fa, record 'a': the model cannot make"),
-    (["--model", "a.fa", "bad.fa"], 3, "a.fa: this is no TOML"),
+    (["--model", "a.fa", "bad.fa"], 3, "a.fa: this is not TOML"),
 ]
 
 

@@ -103,7 +103,7 @@ def test_what_is_wrong_with_shards(few, family, tmp_path, sharded, capsys):
         ([other], 3, "of 3 shards numbers 1, 3 are missing: give all of them"),
         ([first, first], 3, "shard 1/2 is given twice"),
         ([first, other], 3, f"{other}: this is a shard of another run than {first} (mode was 'local' and is 'global')"),
-        ([first, family], 3, f"{family}: this is no shard that --shard wrote"),
+        ([first, family], 3, f"{family}: this is not a shard that --shard wrote"),
         ([first, str(tmp_path / "none")], 3, "there is no such file"),
     )
     refuses(capsys, ["merge", "-o", str(out)], cases, out)
@@ -154,7 +154,7 @@ def test_a_name_that_promises_another_format_is_refused(few, tmp_path, sharded, 
 
 def test_an_endless_file_and_a_shard_as_output(few, sharded, capsys):
     assert main(["merge", "/dev/zero"]) == 3
-    assert "/dev/zero: this is no shard that --shard wrote" in capsys.readouterr().err
+    assert "/dev/zero: this is not a shard that --shard wrote" in capsys.readouterr().err
     shards = sharded(2, few)
     assert main(["merge", *shards, "-o", shards[0]]) == 2
     assert f"{shards[0]} is an input" in capsys.readouterr().err

@@ -96,7 +96,7 @@ def test_what_is_wrong_with_shards(capsys):
         ([one], 3, "of 2 shards number 2 is missing: give all of them"),
         ([one, two, one], 3, "shard 1/2 is given twice"),
         ([one, other], 3, "this is a shard of another run"),
-        ([one, "cut"], 3, "cut: this is no shard that --shard wrote, or not all of it"),
+        ([one, "cut"], 3, "cut: this is not a shard that --shard wrote, or not all of it"),
         (["bad", two], 3, "bad: the input in it is damaged: write this shard again"),
         ([one, two, "--confidence", "c.tsv"], 2, "--confidence: these shards hold none; tropalign msa"),
         ([one, two, "--uc", "c.uc"], 2, "--uc: these shards hold none; tropalign cluster --uc makes it"),

@@ -89,7 +89,7 @@ def test_what_is_wrong_with_shards(capsys):
         ([two], 3, "of 2 shards number 1 is missing: give all of them"),
         ([one, two, two], 3, "shard 2/2 is given twice"),
         ([one, other], 3, "this is a shard of another run"),
-        ([one, "cut"], 3, "cut: this is no shard that --shard wrote, or not all of it"),
+        ([one, "cut"], 3, "cut: this is not a shard that --shard wrote, or not all of it"),
         (["forged", two], 3, "the first shard holds other inputs than it was computed with: write it again"),
         ([one, two, "--distances-out", "d.tsv"], 2, "--distances-out: these shards hold none; tropalign tree"),
         ([one, two, "-o", "x.aln"], 2, "no format has the suffix"),

@@ -55,7 +55,7 @@ def test_what_a_stage_tells():
         (UsageError, {"options": {"gap_open": 3}}, "an object of type dict is no ClustalwOptions: make one"),
         (UsageError, {"order": "length"}, "order 'length' is none of input, tree"),
         (UsageError, {"tree": 3}, "an object of type int is no tree: give Newick text or a file's Path"),
-        (UsageError, {"progress": 1}, "progress 1 is no function"),
+        (UsageError, {"progress": 1}, "progress 1 is not a function"),
         (UsageError, {"n_threads": -1}, "n_threads -1 is out of range"),
         (InputError, {"alphabet": "word"}, "no alphabet 'word'"),
         (InputError, {"tree": "(a:1,b:1);"}, "the tree has no 'c'"),

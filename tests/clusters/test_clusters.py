@@ -286,7 +286,7 @@ def test_one_sequence_is_one_cluster():
         ({"coverage_of": "query"}, UsageError, "coverage_of 'query' is none of"),
         ({"method": "single", "coverage_of": "member"}, UsageError, "belongs to method greedy"),
         ({"mode": "local", "identity": 1}, UsageError, "give min_coverage, or choose mode global"),
-        ({"progress": 5}, UsageError, "progress 5 is no function: give one that takes a number"),
+        ({"progress": 5}, UsageError, "progress 5 is not a function: give one that takes a number"),
         ({"order": "abundance"}, InputError, "no name has an abundance like ;size=12"),
         ({"strand": "both", "alphabet": "protein"}, InputError, "only nucleotides have another strand"),
         ({"memory_bytes": 1000}, ResourceError, "allow more"),

@@ -99,17 +99,17 @@ def rewritten(path, to, **changes):
 @pytest.mark.parametrize(
     ("changes", "text"),
     [
-        ({"shard": [1]}, "this is no shard"),
-        ({"shard": [1, 10**9]}, "this is no shard"),
+        ({"shard": [1]}, "this is not a shard"),
+        ({"shard": [1, 10**9]}, "this is not a shard"),
         ({"shard": [1, 1_000_000]}, "of 1000000 shards numbers 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, ... are missing"),
-        ({"shard": ["a", "b"]}, "this is no shard"),
+        ({"shard": ["a", "b"]}, "this is not a shard"),
         ({"n_tiles": 10**15}, "tiles of this shard are missing"),
-        ({"n_tiles": -1}, "this is no shard"),
+        ({"n_tiles": -1}, "this is not a shard"),
         ({"n_tiles": 1}, "tiles of this shard are missing"),
-        ({"parameters": {"a": [1]}}, "this is no shard"),
-        ({"layout": 1}, "this is no shard"),
-        ({"outputs": 3}, "this is no shard"),
-        ({"outputs": []}, "this is no shard"),
+        ({"parameters": {"a": [1]}}, "this is not a shard"),
+        ({"layout": 1}, "this is not a shard"),
+        ({"outputs": 3}, "this is not a shard"),
+        ({"outputs": []}, "this is not a shard"),
     ],
 )
 def test_manifests_that_somebody_wrote(shards, tmp_path, changes, text):
@@ -127,9 +127,9 @@ def test_files_that_are_no_shards(shards, tmp_path):
     with zipfile.ZipFile(plain, "w") as archive:
         archive.writestr("manifest.json", "{}")
     for path in (text, cut, plain, str(tmp_path)):
-        assert refusal([path]) == f"{path}: this is no shard that --shard wrote, or not all of it"
+        assert refusal([path]) == f"{path}: this is not a shard that --shard wrote, or not all of it"
     whole_run = write(tmp_path / "whole.zip", RUN, range(5))
-    assert refusal([whole_run]) == f"{whole_run}: this is no shard that --shard wrote, or not all of it"
+    assert refusal([whole_run]) == f"{whole_run}: this is not a shard that --shard wrote, or not all of it"
 
 
 def test_damage_in_a_part_is_found(shards):

@@ -75,7 +75,7 @@ def test_models_that_are_refused(case):
 @pytest.mark.parametrize(
     ("observations", "text"),
     [
-        ("HTX", "'X' at position 3 is no symbol"),
+        ("HTX", "'X' at position 3 is not a symbol"),
         (["HT", "HXT"], "record 'number 2': 'X' at position 2"),
         (np.array([0, 2]), "code 2 at position 1 is none of 0 to 1"),
         (np.array([0, -2]), "code -2 at position 1"),
@@ -102,9 +102,9 @@ def test_observations_that_are_refused(observations, text):
 @pytest.mark.parametrize("letter", ["é", "€", "\N{GREEK CAPITAL LETTER TAU}", "\udc80", "\N{DNA DOUBLE HELIX}"])
 def test_letters_beyond_a_byte_are_no_question_marks(letter):
     model = coin(missing="?")
-    with pytest.raises(InputError, match="at position 3 is no symbol"):
+    with pytest.raises(InputError, match="at position 3 is not a symbol"):
         model.viterbi(f"HT{letter}H")
-    with pytest.raises(InputError, match="record 'x': a letter outside ASCII at position 3 is no symbol"):
+    with pytest.raises(InputError, match="record 'x': a letter outside ASCII at position 3 is not a symbol"):
         ta.decode(model, {"x": f"HT{letter}H"})
 
 
@@ -311,7 +311,7 @@ ROW = "emission = { H = 0.5, T = 0.5 }\ntransition = { a = 1 }\n"
     ("text", "message"),
     [
         ("", "the file is empty"),
-        ("x = ", "this is no TOML"),
+        ("x = ", "this is not TOML"),
         ("x = 1", 'the first line of a model is format = "tropalign hmm 1"'),
         ('format = "tropalign hmm 1"', "there are no states"),
         (GOOD + ROW + "colour = 1", "state 1 has a field 'colour'"),
@@ -325,8 +325,8 @@ ROW = "emission = { H = 0.5, T = 0.5 }\ntransition = { a = 1 }\n"
         (GOOD.replace('name = "a"', "name = 5") + ROW, "state 1 has no name"),
         (GOOD.replace("[[", "report = 5\n[[") + ROW, "report is of type int: give a list of texts"),
         (GOOD.replace("= 1\n", f"= 1{400 * '0'}\n") + ROW, "start has inf in column 0"),
-        (GOOD.replace("= 1\n", f"= 1{5000 * '0'}\n") + ROW, "this is no TOML"),
-        (f"x = {3000 * '['}", "this is no TOML"),
+        (GOOD.replace("= 1\n", f"= 1{5000 * '0'}\n") + ROW, "this is not TOML"),
+        (f"x = {3000 * '['}", "this is not TOML"),
         (GOOD + ROW + '[[states]]\nname = "a"\n' + ROW, "two states have the same name"),
     ],
 )

@@ -270,7 +270,7 @@ def test_trees_that_do_not_fit(given, error, why):
     [
         ({"order": "names"}, "order 'names' is none of input, tree"),
         ({"order": None}, "order None is none of input, tree"),
-        ({"progress": 3}, "progress 3 is no function: give one that takes a stage and a share"),
+        ({"progress": 3}, "progress 3 is not a function: give one that takes a stage and a share"),
         ({"device": None}, "None is no device"),
         ({"n_threads": -1}, "n_threads -1 is out of range"),
         ({"memory_bytes": "8G"}, "memory_bytes '8G' is not a whole number"),

@@ -140,5 +140,5 @@ def test_what_progress_raises_ends_the_run(cut, n_threads):
 
 def test_progress_that_is_no_function():
     for call in (lambda: tropalign.align_all(SET, progress=5), lambda: tropalign.align_many([("A", "C")], progress=5)):
-        with pytest.raises(UsageError, match="progress 5 is no function: give one that takes a number"):
+        with pytest.raises(UsageError, match="progress 5 is not a function: give one that takes a number"):
             call()

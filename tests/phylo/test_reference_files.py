@@ -139,7 +139,7 @@ def rewritten(path, change):
 ARCHIVES = {
     "a member is missing": lambda p: p.pop("planes.npy"),
     "a member too many": lambda p: p.update({"more.npy": b""}),
-    "meta is no JSON": lambda p: p.update({"meta.npy": packed(np.frombuffer(b"{]", np.uint8))}),
+    "meta is not JSON": lambda p: p.update({"meta.npy": packed(np.frombuffer(b"{]", np.uint8))}),
     "meta is nested too deep": lambda p: p.update({"meta.npy": packed(np.frombuffer(b"[" * 200_000, np.uint8))}),
     "meta is a list": lambda p: p.update({"meta.npy": packed(np.frombuffer(b"[1]", np.uint8))}),
     "meta is no array": lambda p: p.update({"meta.npy": b"{}"}),

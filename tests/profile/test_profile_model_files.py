@@ -250,7 +250,7 @@ OLD = (CORPUS / "2.hmm").read_bytes()
 OLD_DAMAGE = {
     "truncated": (OLD[:1900], "record 'small': the line holds [0-9]+ words, but more are expected"),
     "no null model": (OLD.replace(b"NULE", b"NULX"), "line 17, record 'small': the model has no line NULE"),
-    "no number": (OLD.replace(b"-2467", b"x"), "line 20, record 'small': 'x' is no whole number"),
+    "no number": (OLD.replace(b"-2467", b"x"), "line 20, record 'small': 'x' is not a whole number"),
     "too large": (OLD.replace(b"-2467", b"9999999"), "line 20, record 'small': 9999999 is no score of HMMER 2"),
     "too long": (OLD.replace(b"LENG  10", b"LENG  999"), "the model does not hold the 999 nodes that it announces"),
     "nucleotides": (OLD.replace(b"Amino", b"Nucleic"), "line 1, record 'small': the model is one of DNA"),

@@ -204,7 +204,7 @@ def test_floats_that_overflow_are_refused():
         ([[0.0, -math.inf], [1, 0]], MIN_PLUS, InputError, "A[0, 1] is -inf"),
         ([[0.0, math.inf], [1, 0]], MAX_PLUS, InputError, "A[0, 1] is inf"),
         (np.zeros((2, 2), np.int64), MIN_PLUS, UsageError, "int64"),
-        ([[0.0]], "min-plus", UsageError, "no semiring"),
+        ([[0.0]], "min-plus", UsageError, "not a semiring"),
         ([[1.0, 0.0], [0.0, 0.5]], REAL, InputError, "its largest eigenvalue is 1 in size"),
         (np.ones((2, 2), np.int32), REAL, UsageError, "fractions"),
         ([["a"]], MIN_PLUS, InputError, "no matrix"),

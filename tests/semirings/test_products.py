@@ -303,7 +303,7 @@ WRONG = {
     "integers of log": (call(*[np.ones((1, 1), np.int16)] * 2, LOG), UsageError, "in which log is not computed"),
     "numbers of bool": (call([[1, 0]], [[1], [0]], BOOL), InputError, "A is a list and no matrix of truth values"),
     "best k of real": (call([[1.0]], [[1.0]], REAL, argbest=True), UsageError, "argbest is for MIN_PLUS and MAX_PLUS"),
-    "no semiring": (call([[1.0]], [[1.0]], "min-plus"), UsageError, "'min-plus' is no semiring: give one of"),
+    "no semiring": (call([[1.0]], [[1.0]], "min-plus"), UsageError, "'min-plus' is not a semiring: give one of"),
     "best k by an array": (call([[1.0]], [[1.0]], argbest=np.ones(2)), UsageError, "argbest is a ndarray: give True"),
     "a huge result": (call(HUGE, HUGE.T), ResourceError, "a product of 1000000000000 numbers needs 3.6 TiB"),
     "a huge result of log": (call(HUGE, HUGE.T, LOG), ResourceError, "needs 21.8 TiB"),

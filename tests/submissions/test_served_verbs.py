@@ -97,7 +97,7 @@ def test_fields_of_pairs():
         "local",
         True,
     )
-    assert (top.kind, top.flag, top.group) == ("whole", "--top", "Which pairs, and how much is computed of each")
+    assert (top.kind, top.flag, top.group) == ("whole", "--top", "Which pairs")
     assert matrix.kind == "choice" and "BLOSUM62" in matrix.choices and verb.input("matrix").kind == "matrix"
     assert [one.role for one in verb.outputs] == ["main", "report", "plot"]
     assert verb.report == "report" and served_verb("cluster").report is None

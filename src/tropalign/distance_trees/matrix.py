@@ -97,9 +97,8 @@ def _upper(square: NDArray[Any], taxa: tuple[str, ...]) -> NDArray[Any]:
         for other in (differ[:1] + k + 1).tolist():
             there, back = square[k, other], square[other, k]
             if math.isnan(there) or math.isnan(back):
-                raise InputError(
-                    f"the distance of {taxa[k]!r} and {taxa[other]!r} is not a number: leave one of them out"
-                )
+                two = f"{taxa[k]!r} and {taxa[other]!r}"
+                raise InputError(f"the distance of {two} is not a number: leave one of them out")
             raise InputError(
                 f"the distance of {taxa[k]!r} and {taxa[other]!r} is {there:g} one way and {back:g} the other: give a "
                 "symmetric square"

@@ -90,7 +90,7 @@ class Shards:
     Raises
     ------
     InputError
-        A file that is no shard, or damaged; shards of different runs; a shard missing or given twice.
+        A file that is not a shard, or damaged; shards of different runs; a shard missing or given twice.
     """
 
     def __init__(self, paths: Sequence[str]) -> None:
@@ -206,4 +206,4 @@ class _Shard:
 
 
 def _no_shard(path: str) -> InputError:
-    return InputError("this is no shard that --shard wrote, or not all of it", file=path)
+    return InputError("this is not a shard that --shard wrote, or not all of it", file=path)

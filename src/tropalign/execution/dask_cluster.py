@@ -38,7 +38,7 @@ CONNECT_SECONDS = 30.0
 #: Seconds for which nobody may listen there at first, as while a scheduler starts; after as many a wait is told.
 REFUSED_SECONDS = 2.0
 LOOK_SECONDS = 2.0
-#: Those of this process.
+#: Clusters of this process.
 _CLUSTERS: weakref.WeakSet[Cluster] = weakref.WeakSet()
 
 

@@ -17,7 +17,7 @@ Progress = Callable[[int], None]
 def checked_progress(progress: Any) -> Progress | None:
     """What callers give as progress. Raises UsageError on anything that cannot be called."""
     if progress is not None and not callable(progress):
-        raise UsageError(f"progress {shown(repr(progress)[:80])} is no function: give one that takes a number")
+        raise UsageError(f"progress {shown(repr(progress)[:80])} is not a function: give one that takes a number")
     found: Progress | None = progress
     return found
 

@@ -77,7 +77,7 @@ def as_svg(made: Picture, title: str) -> bytes:
 
 #: Pixels of the file per pixel of the picture, so that letters are sharp in print.
 SCALE = 2
-#: As Pillow calls them: left, middle or right of the text, and the middle of its height.
+#: Pillow's names of anchors: left, middle or right of the text, and the middle of its height.
 ANCHORS = {"start": "lm", "middle": "mm", "letters": "mm", "end": "rm"}
 
 

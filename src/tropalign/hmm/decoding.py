@@ -152,8 +152,8 @@ class Decoder:
             number = int(np.searchsorted(offsets, at, side="right")) - 1
             letter = repr(shown(chr(letters[at]))) if letters[at] < 128 else "a letter outside ASCII"
             raise InputError(
-                f"{letter} at position {at - int(offsets[number]) + 1} is no symbol of the model "
-                f"({''.join(self.model.symbols or ())}) and not among its missing ones: mend it, or name it there",
+                f"{letter} at position {at - int(offsets[number]) + 1} is not a symbol of the model "
+                f"({''.join(self.model.symbols or ())}) and not among its missing ones: correct it, or list it there",
                 file=file,
                 record=names[number],
             )

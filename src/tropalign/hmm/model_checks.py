@@ -106,7 +106,7 @@ def checked_probabilities(
             raise InputError(f"{where} has {row[at]} in column {at}: probabilities are numbers from 0 to 1")
         total = float(row.sum())
         if abs(total - 1) > TOLERANCE:
-            raise InputError(f"{where} sums to {total:.9g} and not to 1: mend it, or divide the row by its sum")
+            raise InputError(f"{where} sums to {total:.9g} and not to 1: correct it, or divide the row by its sum")
     made.flags.writeable = False
     return made
 

@@ -108,7 +108,7 @@ def load_model(source: Source, make: Callable[..., HMM]) -> HMM:
         entries = tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # of TOML itself, numbers of 5,000 digits, and nested brackets
         raise InputError(
-            f"this is no TOML ({shown(str(error))}): write a model as docs/decode.md shows", file=file
+            f"this is not TOML ({shown(str(error))}): write a model as docs/decode.md shows", file=file
         ) from None
     try:
         return _model_of(entries, make)

@@ -152,7 +152,7 @@ class Reader:
         if (codes == STRANGE).any():
             at = int(np.argmax(codes == STRANGE))
             raise InputError(
-                f"{shown(text[at])!r} at position {at + 1} is no symbol of the model: mend it, or name it as missing",
+                f"{shown(text[at])!r} at position {at + 1} is not a symbol of the model: correct it or call it missing",
                 record=record,
             )
         return codes

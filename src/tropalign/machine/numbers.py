@@ -59,5 +59,5 @@ def checked_memory(memory_bytes: Any) -> int | None:
 def environment_number(name: str, text: str) -> int:
     """The variable's value, at least 1. Raises UsageError on anything else."""
     if not (text.isascii() and text.isdigit() and len(text) < 19 and int(text) >= 1):
-        raise UsageError(f"{name}={text!r} is no whole number above 0: unset the variable or mend it")
+        raise UsageError(f"{name}={text!r} is not a whole number above 0: unset the variable or correct it")
     return int(text)

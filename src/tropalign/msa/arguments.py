@@ -48,7 +48,7 @@ class AligningArguments(ComputeArguments, StageArgument):
         """Checks what can be checked without sequences."""
         self.check_choices()
         if self.progress is not None and not callable(self.progress):
-            raise UsageError(f"progress {self.progress!r} is no function: give one that takes a stage and a share")
+            raise UsageError(f"progress {self.progress!r} is not a function: give one that takes a stage and a share")
 
 
 class FamilyArguments(TurningOption, RowOrderOption, AlphabetArgument, AligningArguments):

@@ -121,7 +121,7 @@ class TranslationOptions(Options, group="translation"):
     )
 
 
-class SelectionOptions(Options, group="which pairs, and how much is computed of each"):
+class SelectionOptions(Options, group="which pairs"):
     """Which rows are kept, and what they hold."""
 
     report: ReportName = option(
@@ -290,7 +290,7 @@ class PairOptions(ModeOption, StrandOption, SelectionOptions):
                 raise UsageError(f"{word} {value}: give a number above 0")
             if not self.is_local:
                 raise UsageError(
-                    f"{word} is of local alignments, which alone have E-values and bits: use {named('mode')} local"
+                    f"{word} applies to local alignments only, which have E-values and bits: use {named('mode')} local"
                 )
 
     @cached_property

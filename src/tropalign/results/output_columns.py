@@ -340,7 +340,7 @@ _PATHS = (
 
 #: Every column by its name, in the order in which help and documentation list them.
 OUTPUT_COLUMNS = {column.name: column for column in (*_SEQUENCES, *_SCORES, *_PLACES, *_COUNTS, *_PATHS)}
-#: Those that only local alignments have.
+#: Columns that only local alignments have.
 SIGNIFICANCE = frozenset({"bits", "evalue"})
 #: What tables show where no columns are chosen, as far as the depth has it; ``strand`` with both strands only,
 #: frames of what was translated.

@@ -231,7 +231,7 @@ class Placements(Table[PlacedRead]):
         [[0, 1], [5, 4], [0, 0], [0, 0]]
         """
         places = np.flatnonzero(self.column >= 0)
-        # Of read k these are places[first[k]:first[k + 1]].
+        # Places of read k are places[first[k]:first[k + 1]].
         first = np.searchsorted(places, self.offsets)
         n_placed, n_letters = np.diff(first), np.diff(self.offsets)
         out = np.zeros((4, len(self)), np.int64)

@@ -61,7 +61,7 @@ def _of_pairs(scores: Mapping[Any, Any]) -> tuple[str, NDArray[np.float64]]:
                 one, other = pair[::way]
                 values[letters.index(one), letters.index(other)] = score
     except (TypeError, ValueError, OverflowError):
-        raise ScoringError("a score of the matrix is no number: mend it") from None
+        raise ScoringError("a score of the matrix is not a number: mend it") from None
     if np.isnan(values).any():
         i, j = (int(k[0]) for k in np.nonzero(np.isnan(values)))
         raise ScoringError(f"the matrix has no score of {letters[i]} against {letters[j]}: add it")

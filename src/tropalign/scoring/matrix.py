@@ -330,8 +330,7 @@ class SubstitutionMatrix:
         Raises
         ------
         ScoringError
-            A score that is not a number, has more than four decimals or is beyond 1,000,000 either way; another
-            `iupac`.
+            A score that is not a number, has more than four decimals or is beyond 1,000,000; another `iupac`.
 
         Examples
         --------

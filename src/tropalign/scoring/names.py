@@ -66,7 +66,8 @@ def _row(letter: str, words: list[str], n_letters: int, file: str, line: int) ->
     try:
         return [float(word) for word in words]
     except ValueError:
-        raise InputError(f"the row of {letter} holds a word that is no number: mend it", file=file, line=line) from None
+        what = f"the row of {letter} holds a word that is not a number: mend it"
+        raise InputError(what, file=file, line=line) from None
 
 
 #: Other names of one matrix; an E in front, as EMBOSS has it, is known of all.

@@ -70,7 +70,7 @@ def checked_semiring(semiring: Any) -> Semiring:
     """One of the five. Raises UsageError on anything else."""
     if not isinstance(semiring, Semiring) or semiring not in SEMIRINGS:
         names = "MIN_PLUS, MAX_PLUS, REAL, LOG, BOOL"
-        raise UsageError(f"{semiring!r} is no semiring: give one of tropalign.tropical's {names}")
+        raise UsageError(f"{semiring!r} is not a semiring: give one of tropalign.tropical's {names}")
     return semiring
 
 
@@ -92,7 +92,7 @@ def zero_of(semiring: Semiring, dtype: Any) -> Any:
     Raises
     ------
     UsageError
-        What is given is no semiring, or the semiring is not computed in that type.
+        What is given is not a semiring, or the semiring is not computed in that type.
 
     Examples
     --------

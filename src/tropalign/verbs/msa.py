@@ -253,7 +253,7 @@ of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 
             self.refuse("standard input can be read once: name - once")
         self._check_method()
         if self.dry_run and (self.method == "clustalw" or self._extension):
-            self.refuse("--dry-run foretells the alignment of a family by consistency: leave it out here")
+            self.refuse("--dry-run estimates the alignment of a family by consistency: leave it out here")
         if self.keep_length and self.add is None:
             self.refuse("--keep-length belongs to --add")
         if self._extension is not None:

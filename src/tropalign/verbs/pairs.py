@@ -128,7 +128,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
     report: ReportName | None = but(SelectionOptions, "report", default=None)  # type: ignore[assignment]  # by the columns
     pairs: str | None = input_file(
         default=None,
-        group="which pairs, and how much is computed of each",
+        group="which pairs",
         holds="table",
         metavar="FILE",
         label="List of pairs",

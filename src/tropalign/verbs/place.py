@@ -256,7 +256,7 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
         carry_out(placing, open_devices(devices, self.threads, cost_cells, memory_bytes), self, show, 0)
         _tell_of_unusable(task)
         if pipeline is not None and self.dry_run:
-            print(f"epa-ng   goes on with these reads and makes {self.jplace}: its time and memory are not foretold")
+            print(f"epa-ng   goes on with these reads and makes {self.jplace}: its time and memory are not estimated")
         elif pipeline is not None:
             pipeline.finish(package, header.command)
 

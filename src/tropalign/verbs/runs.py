@@ -1,4 +1,4 @@
-"""A run from the command line: carried out with a last line of what was done, or foretold (``--dry-run``)."""
+"""A run from the command line: carried out with a last line of what was done, or estimated (``--dry-run``)."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from tropalign.results.found_hits import FILTERS
 from tropalign.results.hit import Domain, Hit
 from tropalign.results.hits import Hits
 
-#: Of a query what is not a model's annotation.
+#: Fields of a query that are not a model's annotation.
 _QUERY = ("name", "accession", "description", "length")
 
 

@@ -87,7 +87,7 @@ def _chosen(batch: Any, used: NDArray[np.int64]) -> Labels:
     return Labels(names, lengths, letters[places], batch.alphabet)
 
 
-#: Of operations as in BAM: I, D, = and X.
+#: Kinds of operations as in BAM: I, D, = and X.
 _KINDS = np.zeros(16, np.uint32)
 _KINDS[1], _KINDS[2] = 1, 2
 

@@ -13,5 +13,5 @@ _OUTPUTS = {
     "placed/taxa": (Format("taxa", *TSV[1:], "placed.table"),),
     "placed/report": (Format(*HTML, "placed.report"),),
 }
-#: All of them have the kind "placed" in shards.
+#: These formats have the kind "placed" in shards.
 FORMATS = {**_OUTPUTS, "placed": tuple(form for forms in _OUTPUTS.values() for form in forms)}

@@ -27,7 +27,7 @@ COLUMNS: dict[str, type] = {
     "read": str, "branch": np.int64, "clade": str, "score": np.int32, "second_score": np.int32, "ties": np.int64,
     "strand": str, "start": np.int64, "end": np.int64, "inserted": np.int64, "unaligned": np.int64, "count": np.int64,
 }  # fmt: skip
-#: Those that come after them where lineages of the tips are known.
+#: Columns that come after them where lineages of the tips are known.
 LINEAGE_COLUMNS: dict[str, type] = {"taxon": str, "lineage": str, "support": str}
 
 

@@ -36,7 +36,7 @@ async def read_json(request: Request, known: Sequence[str]) -> dict[str, Any]:
     Raises
     ------
     Refused
-        It is no JSON, another value than an object, of too many values, or has another field.
+        It is not JSON, another value than an object, of too many values, or has another field.
     """
     kind = request.headers.get("content-type", "application/json").partition(";")[0].strip().lower()
     if kind != "application/json":
@@ -110,7 +110,7 @@ def parse_object(body: bytes) -> dict[str, Any]:
     except UnicodeError:
         raise Refused(422, "the JSON is not UTF-8") from None
     except ValueError as error:
-        raise Refused(422, f"the body is no JSON: {error}") from None
+        raise Refused(422, f"the body is not JSON: {error}") from None
     if not isinstance(found, dict):
         raise Refused(422, "the body has to be a JSON object")
     return found
