@@ -13,9 +13,8 @@ SOURCE = ROOT / "src" / "tropalign"
 #: Native files are held to the rule for the map as soon as all of them keep it.
 EXEMPT = {"native"}
 #: Folders that the pages describe before they are there.
-TO_COME = ("verbs/", "formats/")
-TO_COME_WORDS = {"Command", "TROPALIGN_DISPATCH"}
-MOVING = pytest.mark.xfail(reason="files move; the pages follow at the end", strict=False)
+TO_COME = ("verbs/", "native/semirings/")
+TO_COME_WORDS = {"Command", "TROPALIGN_DISPATCH", "input_file", "output_file", "HOMES", "served", "role"}
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +62,6 @@ def test_sentences_are_markdown_in_the_map(source_map):
     assert source_map.escaped("a|b_c `d_e`") == r"a\|b\_c `d_e`"
 
 
-@MOVING
 @pytest.mark.parametrize("page", PAGES)
 def test_files_that_are_named_exist(page):
     """Below src/tropalign or the root; a word in capitals stands for one to be chosen."""
@@ -76,7 +74,6 @@ def test_files_that_are_named_exist(page):
     assert not [name for name in named if not any((place / name).exists() for place in places)]
 
 
-@MOVING
 @pytest.mark.parametrize("page", PAGES)
 def test_names_of_code_are_in_the_code(source_map, page):
     sources = [path for path in source_map.sources() if path.relative_to(ROOT).parts[0] in ("src", "native")]
@@ -88,7 +85,6 @@ def test_names_of_code_are_in_the_code(source_map, page):
     assert not [name for name in named - TO_COME_WORDS if name not in words and f"_{name}" not in words]
 
 
-@MOVING
 def test_words_of_the_glossary_are_used(source_map):
     text = " ".join(path.read_text() for path in source_map.sources())
     words = re.sub("_|(?<=[a-z])(?=[A-Z])", " ", text).lower()
@@ -99,7 +95,6 @@ def test_words_of_the_glossary_are_used(source_map):
     assert len(terms) == len(set(terms)) > 60
 
 
-@MOVING
 def test_every_folder_has_a_place_on_the_floors():
     """The picture has each folder once; what it imports stands on its line or further down."""
     picture = PAGES["architecture"].split("\n## The floors\n")[1].split("```")[1]

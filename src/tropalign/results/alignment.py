@@ -190,7 +190,7 @@ class Alignment:
         return biopython.coordinates(self)
 
     def to_biopython(self) -> Any:
-        """As Biopython's Alignment of the target and the query, both whole, with the score.
+        """Biopython's Alignment of the target and the query, both whole, with the score.
 
         Returns
         -------

@@ -181,7 +181,7 @@ class Hit:
 
     @property
     def domains(self) -> tuple[Domain, ...]:
-        """All of them, in the order of the target, also those that are not reported."""
+        """Domains in the order of the target, also those that are not reported."""
         return tuple(Domain(self, number) for number in range(int(self.hits.n_domains[self.index])))
 
     @property

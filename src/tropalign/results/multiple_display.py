@@ -38,7 +38,7 @@ def block_text(alignment: MultipleAlignment) -> str:
 
 
 def block_html(alignment: MultipleAlignment) -> str:
-    """The same as HTML, with more of it and, where that is not too much, in colour."""
+    """Title and rows as HTML, with more of them than in text, and in colour where that is not too much."""
     names, texts = _rows(alignment, HTML_ROWS, HTML_COLUMNS)
     letters = [html.escape(text) for text in texts]
     n_rows, n_columns = alignment.shape
