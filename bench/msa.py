@@ -31,7 +31,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from msa_families import Family, families_of, simulate
-from msa_report import write_report
+from msa_report import Outcome, write_report
 
 import tropalign
 from tropalign.errors import InputError
@@ -70,15 +70,6 @@ PEERS = {
 }
 #: Wall seconds below which two threads are not compared with one.
 LEAST_SECONDS = 2.0
-
-
-class Outcome(NamedTuple):
-    """A tool on a family; SP and TC from 0 to 1."""
-
-    sp: float
-    tc: float
-    seconds: float
-    megabytes: float
 
 
 def measure(command: list[str], family: Family, folder: Path) -> Outcome | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from collections import defaultdict
 from math import erfc, sqrt
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from tables import table, wrap
@@ -13,12 +13,20 @@ from tables import table, wrap
 import tropalign
 
 if TYPE_CHECKING:
-    from msa import Outcome
     from msa_families import Family
 
 HEAD = """One thread each, processor time. SP and TC (`tropalign score`) are means over families, in percent; Mcells/s
 are cells of all pairs over the processor time of all families together, for tropalign of calls of the Python API
 (commands in brackets: each of them loads Python first). `make bench-msa FAMILIES=DIR` makes this page."""
+
+
+class Outcome(NamedTuple):
+    """A tool on a family; SP and TC from 0 to 1."""
+
+    sp: float
+    tc: float
+    seconds: float
+    megabytes: float
 
 
 def write_report(

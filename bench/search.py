@@ -33,7 +33,7 @@ from typing import NamedTuple
 import search_sets
 import search_stages
 from search_identity import FIELDS, fields_of, passed
-from search_report import Found, overview_rows, write_report
+from search_report import Found, Outcome, overview_rows, write_report
 from tables import fill
 
 import tropalign
@@ -70,14 +70,6 @@ class Search(NamedTuple):
     models: Path
     targets: Path
     goal: str
-
-
-class Outcome(NamedTuple):
-    """A run: processor seconds, wall seconds, and the most memory it held."""
-
-    seconds: float
-    wall: float
-    megabytes: float
 
 
 def run(words: list[str]) -> Outcome:

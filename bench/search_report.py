@@ -10,7 +10,6 @@ from tables import table, wrap
 import tropalign
 
 if TYPE_CHECKING:
-    from search import Outcome
     from search_stages import Row
 
 HEAD = """One thread each, processor time, medians of three runs by turns (one of what takes more than 2 s). hmmsearch
@@ -29,6 +28,14 @@ per residue."""
 MMSEQS = """MMseqs2 (sensitivity 5.7, its default, --max-seqs 20000) with profiles of the same alignments takes
 {seconds:.1f} s for its search alone, and finds {share:.1f} % of the {n:,} pairs of family and protein that hmmsearch
 finds with E-values up to 0.001."""
+
+
+class Outcome(NamedTuple):
+    """A run: processor seconds, wall seconds, and the most memory it held."""
+
+    seconds: float
+    wall: float
+    megabytes: float
 
 
 class Found(NamedTuple):

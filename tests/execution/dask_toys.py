@@ -25,16 +25,3 @@ class Sleeps:
             raise InputError("a letter that is none")
         time.sleep(float(os.environ.get("TOY_SECONDS", self.seconds)))
         return tile.payload**2
-
-
-class Here:
-    """A device that computes where it is."""
-
-    name, n_workers = "cpu", 1
-
-    def compute(self, task, tile, progress=None):
-        return task.on_cpu(tile, 1, progress)
-
-
-def opener(n_threads):
-    return [Here()]

@@ -11,6 +11,7 @@ from dataclasses import replace
 from unittest.mock import patch
 
 import pytest
+from execution.toys import Large, opener
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -23,15 +24,6 @@ from tropalign.execution.remote_worker import Work, compute
 from tropalign.execution.scheduler import Scheduler
 from tropalign.execution.task import Tile
 from tropalign.execution.thread_pool import ThreadPool
-
-
-class Large:
-    """Something that travels once."""
-
-    is_sent_once = True
-
-    def __init__(self, words):
-        self.words = words
 
 
 class Squares:
@@ -50,20 +42,6 @@ class Squares:
         if tile.index in self.fails:
             raise self.fails[tile.index]
         return tile.payload[0] ** 2, tile.payload[1], n_threads
-
-
-class OneThread:
-    name, n_workers = "cpu", 1
-
-    def __init__(self, n_threads):
-        self.n_threads = n_threads
-
-    def compute(self, task, tile, progress=None):
-        return task.on_cpu(tile, self.n_threads, progress)
-
-
-def opener(n_threads):
-    return [OneThread(n_threads)]
 
 
 class Future:

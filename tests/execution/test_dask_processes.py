@@ -23,7 +23,8 @@ from tropalign.execution import cluster_pool, dask_cluster
 pytest.importorskip("distributed")
 
 from execution.dask_processes import Processes, free_port
-from execution.dask_toys import Sleeps, opener
+from execution.dask_toys import Sleeps
+from execution.toys import opener
 
 from tropalign.execution.cluster_pool import ClusterDevice
 from tropalign.execution.dask_cluster import Cluster

@@ -1,6 +1,7 @@
 """Runs in themselves: what the directory of parts says of one that was stopped, and which run goes on from it."""
 
 import pytest
+from execution.toys import OneThread
 
 from tropalign.errors import InputError
 from tropalign.execution.manifest import hash_of
@@ -36,13 +37,6 @@ class Joined:
 
     def describe(self):
         return {}
-
-
-class OneThread:
-    name, n_workers = "cpu", 1
-
-    def compute(self, task, tile, progress=None):
-        return task.on_cpu(tile, 1, progress)
 
 
 def run_of(path, task, parameters, **others):

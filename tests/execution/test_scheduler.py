@@ -1,20 +1,12 @@
 import threading
 import weakref
-from dataclasses import replace
 
 import pytest
+from execution.toys import Halves, run, values
 
 from tropalign.devices.registry import CpuDevice
 from tropalign.errors import DeviceError, InputError, ResourceError, TropalignError, UsageError
-from tropalign.execution.scheduler import Scheduler
 from tropalign.execution.task import Tile
-
-
-def run(task, *, n_threads=0, devices=None, skip=frozenset(), progress=None):
-    """Tiles and results of a task in a run of its own."""
-    scheduler = Scheduler([CpuDevice(n_threads)] if devices is None else devices, progress)
-    for result in scheduler.run([task], skip=lambda tile: tile.index in skip):
-        yield result.tile, result.value
 
 
 class Squares:
@@ -39,7 +31,7 @@ class Squares:
         return [value * value for value in range(begin, end)]
 
 
-class Narrow(Squares):
+class Narrow(Halves, Squares):
     """Runs out of memory on more than `most` items, and splits."""
 
     def __init__(self, error, most=1, **sizes):
@@ -50,19 +42,6 @@ class Narrow(Squares):
         if tile.n_items > self.most:
             raise self.error
         return super().on_cpu(tile, n_threads, progress)
-
-    def split(self, tile):
-        begin, end = tile.payload
-        middle = (begin + end) // 2
-        halves = [(begin, middle), (middle, end)] if begin < middle else []
-        return [replace(tile, n_items=stop - start, payload=(start, stop)) for start, stop in halves]
-
-    def join(self, tile, results):
-        return [value for result in results for value in result]
-
-
-def values(pairs):
-    return [value for _, result in pairs for value in result]
 
 
 def test_results_come_in_tile_order():

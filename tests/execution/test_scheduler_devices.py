@@ -4,22 +4,14 @@ import random
 import threading
 import time
 import warnings
-from dataclasses import replace
 
 import pytest
+from execution.toys import Halves, run, values
 
-from tropalign.devices.registry import CpuDevice
 from tropalign.errors import DeviceError, InputError, ResourceError, TropalignError, TropalignWarning
 from tropalign.execution import thread_pool
 from tropalign.execution.scheduler import Scheduler, folded
 from tropalign.execution.task import Tile
-
-
-def run(task, *, n_threads=0, devices=None, skip=frozenset(), progress=None):
-    """Tiles and results of a task in a run of its own."""
-    scheduler = Scheduler([CpuDevice(n_threads)] if devices is None else devices, progress)
-    for result in scheduler.run([task], skip=lambda tile: tile.index in skip):
-        yield result.tile, result.value
 
 
 class FakeDevice:
@@ -51,7 +43,7 @@ class FakeDevice:
         return [value * value for value in range(*tile.payload)]
 
 
-class Squares:
+class Squares(Halves):
     """Squares of ranges of unequal sizes, which can be split."""
 
     def __init__(self, sizes, cells=1000):
@@ -66,23 +58,6 @@ class Squares:
 
     def tiles(self):
         return self._tiles
-
-    def split(self, tile):
-        begin, end = tile.payload
-        if end - begin < 2:
-            return []
-        middle = (begin + end) // 2
-        return [
-            replace(tile, cost_cells=tile.cost_cells * (b - a) // (end - begin), n_items=b - a, payload=(a, b))
-            for a, b in ((begin, middle), (middle, end))
-        ]
-
-    def join(self, tile, results):
-        return [value for result in results for value in result]
-
-
-def values(results):
-    return [value for _, result in results for value in result]
 
 
 def whole(task):

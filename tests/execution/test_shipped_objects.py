@@ -6,6 +6,7 @@ import gc
 import weakref
 
 import pytest
+from execution.toys import Large
 
 from tropalign.execution import shipped_objects
 from tropalign.execution.references import unpacked
@@ -23,13 +24,6 @@ class Cluster:
     def send(self, value, to_all):
         self.sent.append((value, to_all))
         return f"future {len(self.sent)}"
-
-
-class Large:
-    is_sent_once = True
-
-    def __init__(self, words):
-        self.words = words
 
 
 class Block(Large):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from formats.page import AMINO_ACIDS, FOREIGN, WHITE, alignment_of, page_of, random_rows
-from tropalign.results.multiple_colours import cell_colours
+from tropalign.results.multiple_display import cell_colours
 
 #: As Capra and Singh (2007) give them.
 _SHARES = "078 051 041 052 024 034 059 083 025 062 092 056 024 043 043 059 055 014 034 072"

@@ -14,7 +14,7 @@ from tropalign.formats.aligned.picture import BLOCK, CELL_WIDTH, ROW_HEIGHT, pic
 from tropalign.formats.header import Header
 from tropalign.formats.registry import check_format, make_writer
 from tropalign.results.multiple import MultipleAlignment
-from tropalign.results.multiple_colours import WHITE, cell_colours, rules
+from tropalign.results.multiple_display import WHITE, cell_colours, rules
 
 SVG = "{http://www.w3.org/2000/svg}"
 HEADER = Header("1.2.3", "tropalign msa x.fa", {})

@@ -63,13 +63,17 @@ def test_what_is_not_plain_is_left_to_biopython(text):
 
 def test_quoted_labels_and_numbers_of_branches(monkeypatch):
     text = "(('a b':1{3},'97':2{4})'97':0.5{1},'it''s':3{2})'x';"
-    nodes = newick.parse_newick(text, "a file")
+    nodes = newick.parse_newick(text, "a file", has_numbers=True)
     assert nodes.names == ["x", "97", "a b", "97", "it's"] and nodes.support == [None] * 5
     assert nodes.numbers == [None, 1, 3, 4, 2] and nodes.lengths == [None, 0.5, 1.0, 2.0, 3.0]
     without = re.sub(r"\{\d+\}", "", text)
     plain = newick.parse_newick(without, "a file")
-    monkeypatch.setattr(newick, "_plain_nodes", lambda text: None)
+    monkeypatch.setattr(newick, "_plain_nodes", lambda text, has_numbers: None)
     assert columns(newick.parse_newick(without, "a file")) == columns(plain) == columns(nodes)
+
+
+def test_braces_are_part_of_other_labels():
+    assert newick.parse_newick("(a{1},b{2}:1);", "a file").names == ["", "a{1}", "b{2}"]
 
 
 def test_deep_trees_are_read_and_written():

@@ -211,7 +211,7 @@ class Cluster:
 
     @property
     def workers(self) -> list[str]:
-        """Addresses of those that get tiles."""
+        """Addresses of the workers that get tiles."""
         return [worker for worker in self._n_threads if worker not in self.shunned]
 
     @property
@@ -332,7 +332,7 @@ class Cluster:
 
 
 def _address_of(client: Any) -> str:
-    """Of its scheduler. Raises UsageError on a client that cannot be asked."""
+    """The address of a client's scheduler. Raises UsageError on a client that cannot be asked."""
     if client.status != "running" or client.scheduler is None:
         raise UsageError(f"this client is {client.status}: give one that runs, or the address of its scheduler")
     if client.asynchronous:

@@ -310,7 +310,7 @@ class _Terminal(io.RawIOBase):
         return True
 
     def write(self, text: Any) -> int:
-        """All of it; control characters but the end of a line and tabs as they are written in Python."""
+        """Writes the text, with control characters but the end of a line and tabs as they are written in Python."""
         data = bytes(text)
         self._out.write(_CONTROL.sub(lambda found: b"\\x%02x" % found[0][-1], data))
         return len(data)

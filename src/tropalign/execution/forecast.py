@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
-from tropalign.execution.task import Device, SplittableTask, Tile
+from tropalign.execution.task import Device, SplittableTask, Task, Tile
 
 #: Seconds that are measured.
 SAMPLE_SECONDS = 1.0
@@ -30,7 +30,7 @@ class Forecastable(Protocol):
     """What is computed, and what a result becomes: a `Run`."""
 
     @property
-    def task(self) -> Any:
+    def task(self) -> Task:
         """Yields tiles, and computes them."""
 
     def encoded(self, result: Any) -> list[bytes]:
@@ -82,13 +82,13 @@ def forecast(run: Forecastable, device: Device) -> Forecast:
     TropalignError
         What is wrong with the inputs, as in the run itself.
     """
-    tiles: Iterable[Tile] = run.task.tiles()
+    tiles = run.task.tiles()
     if isinstance(tiles, list):  # known beforehand: the sample comes from anywhere
         tiles = random.Random(2).sample(tiles, len(tiles))
     own = run.task.foretold(device, run.encoded) if isinstance(run.task, ForetellingTask) else None
     sample = _Sample(run, device)
     n_tiles = n_items = cost_cells = most_bytes = 0
-    for tile in tiles:
+    for tile in filter(None, tiles):
         n_tiles, n_items, cost_cells = n_tiles + 1, n_items + tile.n_items, cost_cells + tile.cost_cells
         most_bytes = max(most_bytes, tile.n_bytes)
         if own is None:

@@ -99,7 +99,7 @@ class Manifest:
         return dataclasses.replace(self, cut="", n_tiles=0, memory_bytes=0, shard=(1, count))
 
     def to_json(self) -> str:
-        """As text."""
+        """The manifest as text."""
         return json.dumps(dataclasses.asdict(self), indent=1)
 
     @classmethod

@@ -123,7 +123,7 @@ class Parts:
         return self.directory / "out.tmp"
 
     def finished(self, indices: Sequence[int], n_sections: int) -> set[int]:
-        """Those of the parts that are there and as they were written; damaged ones are removed.
+        """Indices of the parts that are there and as they were written; damaged ones are removed.
 
         Warns
         -----

@@ -18,7 +18,7 @@ class _End:
 
 
 def prefetched(items: Iterator[T], waits: bool = False) -> Generator[T, None, None]:
-    """The same items; while one is in use, the next one is made. What making it raises is raised in its place.
+    """Gives items as they come; while one is in use, the next one is made. What that raises is raised in its place.
 
     Parameters
     ----------

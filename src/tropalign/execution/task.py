@@ -88,7 +88,7 @@ class Device(Protocol):
 
     @property
     def name(self) -> str:
-        """As ``--device`` calls it."""
+        """What ``--device`` calls it."""
 
     @property
     def n_workers(self) -> int:

@@ -28,7 +28,7 @@ def numbered_tree(text: str) -> tuple[list[str], dict[str, NDArray[Any]]]:
     """
     damaged = InputError("the tree of a placement is damaged: write the shard again")
     try:
-        nodes = parse_newick(text, "")
+        nodes = parse_newick(text, "", has_numbers=True)
     except InputError:
         raise damaged from None
     if len(nodes.parents) < 2 or None in nodes.numbers[1:] or None in nodes.lengths[1:]:

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from tropalign.errors import InputError
 from tropalign.sequences.files import file_name, read_text
-from tropalign.trees.newick import MOST_BYTES, Nodes, newick_text, parse_newick, quoted
+from tropalign.trees.newick import MOST_BYTES, Nodes, parse_newick, preorder
+from tropalign.trees.tree import Tree
 
 #: Length of a branch in a file at most; sums of as many as a file holds are far from the end of what numbers express.
 MOST_LENGTH = 1e30
@@ -50,15 +51,8 @@ class GuideTree:
 
     def leaf_order(self) -> list[int]:
         """The leaves as they stand beside each other in the tree."""
-        n, children = self.n_leaves, self.children.tolist()
-        found, stack = [], [2 * n - 2]
-        while stack:
-            node = stack.pop()
-            if node < n:
-                found.append(node)
-            else:
-                stack.extend(reversed(children[node - n]))
-        return found
+        n = self.n_leaves
+        return [node for node in preorder([[]] * n + self.children.tolist(), 2 * n - 2) if node < n]
 
     def newick(self, names: Sequence[str]) -> str:
         """The tree in Newick format. Lengths have all their digits, so that the same tree can be read again.
@@ -68,10 +62,7 @@ class GuideTree:
         names
             Of the sequences, in the order of the family.
         """
-        lengths = [f":{length!r}" for length in self.branch_lengths[:-1].tolist()]
-        labels = [quoted(name) for name in names] + [""] * len(self.children)
-        texts = [label + length for label, length in zip(labels, [*lengths, ""], strict=True)]
-        return newick_text([[]] * self.n_leaves + self.children.tolist(), texts, len(texts) - 1)
+        return Tree(tuple(names), tuple(map(tuple, self.children.tolist())), self.branch_lengths).newick()
 
     def to_bytes(self) -> bytes:
         """For the disk."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from enum import IntEnum, IntFlag
 
-from tropalign.results.cigar import DELETION, DIFFERENT, EQUAL, INSERTION
+from tropalign.results.gapped import DELETION, DIFFERENT, EQUAL, INSERTION
 from tropalign.results.kept_columns import COUNT_COLUMNS, END_COLUMNS
 
 #: Columns of a block.

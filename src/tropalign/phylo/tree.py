@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tropalign.errors import InputError, TropalignWarning, shown
 from tropalign.properties import cached_property
 from tropalign.sequences.files import file_name, read_text
-from tropalign.trees.newick import MOST_BYTES, Nodes, newick_text, parse_newick, quoted
+from tropalign.trees.newick import MOST_BYTES, Nodes, newick_text, parse_newick, preorder, quoted
 
 #: Length of a branch that has none (as PaPaRa 2 takes it).
 MISSING_LENGTH = 1.0
@@ -66,13 +66,7 @@ class Tree:
     @property
     def tips(self) -> list[int]:
         """Nodes without children, in file order."""
-        found, stack = [], [0]
-        while stack:
-            node = stack.pop()
-            if not self.children[node]:
-                found.append(node)
-            stack.extend(reversed(self.children[node]))
-        return found
+        return [node for node in preorder(self.children, 0) if not self.children[node]]
 
     def branches(self) -> list[int]:
         """The node below each branch, in the order of PaPaRa 2's numbers.
@@ -88,16 +82,8 @@ class Tree:
         root = self.children[0]
         if len(root) == 2:
             first, second = root
-            return (*self._preorder(second), *self._preorder(first)[1:])
-        return tuple(node for child in (root[2], root[0], root[1]) for node in self._preorder(child))
-
-    def _preorder(self, top: int) -> list[int]:
-        found, stack = [], [top]
-        while stack:
-            node = stack.pop()
-            found.append(node)
-            stack.extend(reversed(self.children[node]))
-        return found
+            return (*preorder(self.children, second), *preorder(self.children, first)[1:])
+        return tuple(node for child in (root[2], root[0], root[1]) for node in preorder(self.children, child))
 
     def branch_lengths(self) -> NDArray[np.float64]:
         """Length of each branch, in the order of `branches`."""

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.properties import cached_property
-from tropalign.results import biopython, display
-from tropalign.results.cigar import gapped, operations_of
+from tropalign.results import display
+from tropalign.results.gapped import DELETION, INSERTION, gapped, operations_of
 from tropalign.results.kept_columns import DEPTH_COLUMNS
 
 if TYPE_CHECKING:
@@ -187,7 +187,7 @@ class Alignment:
 
         The target's places in the first row, the query's in the second, where they descend on the minus strand.
         """
-        return biopython.coordinates(self)
+        return _coordinates(self)
 
     def to_biopython(self) -> Any:
         """Biopython's Alignment of the target and the query, both whole, with the score.
@@ -210,7 +210,7 @@ class Alignment:
         query             0 MKVLAW 6
         <BLANKLINE>
         """
-        return biopython.to_biopython(self)
+        return biopython_alignment(self)
 
     def _content(self) -> tuple[object, ...]:
         """What equal alignments have in common, letters aside: names, depth and every number."""
@@ -320,3 +320,43 @@ class Alignment:
 
     def _repr_html_(self) -> str:
         return display.alignment_html(self)
+
+
+def _coordinates(row: Alignment) -> NDArray[np.int64]:
+    """Where the target (first row) and the query (second) are at the ends of each run of columns; see `Alignment`."""
+    places = [(row.target_start, row.query_start if row.strand > 0 else row.query_end)]
+    was_paired = False
+    for operation, length in row.operations():
+        target, query = places[-1]
+        is_paired = operation not in (INSERTION, DELETION)
+        if is_paired and was_paired:  # equal and different letters are one run
+            places.pop()
+        was_paired = is_paired
+        query += row.strand * length * (operation != DELETION)
+        places.append((target + length * (operation != INSERTION), query))
+    return np.array(places, np.int64).T.copy()
+
+
+def biopython_alignment(row: Alignment, records: dict[tuple[str, int], Any] | None = None) -> Any:
+    """A row as Bio.Align.Alignment; `records` keeps the SeqRecords that rows share."""
+    from Bio.Align import Alignment as BioAlignment
+
+    made = BioAlignment(
+        [_record(row, "target", records), _record(row, "query", records)], np.array(_coordinates(row), int)
+    )
+    made.score = row.score
+    return made
+
+
+def _record(row: Alignment, side: str, records: dict[tuple[str, int], Any] | None) -> Any:
+    from Bio.Seq import Seq
+    from Bio.SeqRecord import SeqRecord
+
+    key = (side, row.target_index if side == "target" else row.query_index)
+    if records is not None and key in records:
+        return records[key]
+    name = row.target if side == "target" else row.query
+    record = SeqRecord(Seq(row._text(side)[0]), id=name, name=name, description="")
+    if records is not None:
+        records[key] = record
+    return record

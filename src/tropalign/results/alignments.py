@@ -12,10 +12,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.results import biopython, display, export, ragged, rows
-from tropalign.results.alignment import Alignment
-from tropalign.results.cigar import cigar_text
+from tropalign.results import display, export, ragged, rows
+from tropalign.results.alignment import Alignment, biopython_alignment
 from tropalign.results.columns import Axis, Flat, Table, check_column
+from tropalign.results.gapped import cigar_text
 from tropalign.results.kept_columns import DEPTHS, INDEX_COLUMNS, KEPT_COLUMNS
 from tropalign.results.output_columns import Significance, default_numbers
 from tropalign.sequences import SequenceBatch
@@ -333,7 +333,8 @@ class AlignmentTable(Table[Alignment]):
         >>> [alignment.score for alignment in table.to_biopython()]
         [32, 28, 27]
         """
-        return biopython.all_to_biopython(self)
+        records: dict[tuple[str, int], Any] = {}
+        return (biopython_alignment(row, records) for row in self)
 
     def _title(self) -> str:
         one, many = len(self.queries), len(self.targets)

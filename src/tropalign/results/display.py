@@ -47,11 +47,11 @@ def grid_text(title: str, cells: dict[str, list[str]], n_rows: int) -> str:
 def grid_html(title: str, cells: dict[str, list[str]], n_rows: int, details: Iterable[tuple[str, str]] = ()) -> str:
     """What `grid_text` shows as HTML, with details to unfold: titles, which are escaped here, and letters in HTML."""
     rows = [("th", tuple(cells)), *(("td", row) for row in zip(*cells.values(), strict=True))]
-    lines = ["".join(f"<{tag}>{_escaped(cell)}</{tag}>" for cell in row) for tag, row in rows]
+    lines = ["".join(f"<{tag}>{escaped(cell)}</{tag}>" for cell in row) for tag, row in rows]
     grid = f"<table>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
     more = "".join(f"<p>{line}</p>" for line in _more(n_rows))
-    folded = (f"<details><summary>{_escaped(name)}</summary>{PRE}{text}</pre></details>" for name, text in details)
-    return f"<p>{_escaped(title)}</p>{grid}{more}{''.join(folded)}"
+    folded = (f"<details><summary>{escaped(name)}</summary>{PRE}{text}</pre></details>" for name, text in details)
+    return f"<p>{escaped(title)}</p>{grid}{more}{''.join(folded)}"
 
 
 def _more(n_rows: int) -> list[str]:
@@ -141,7 +141,7 @@ def alignment_text(row: Alignment) -> str:
 
 def alignment_html(row: Alignment) -> str:
     """What a notebook shows: the title and the coloured letters."""
-    return f"{PRE}{_escaped(alignment_title(row))}\n\n{coloured(row)}</pre>"
+    return f"{PRE}{escaped(alignment_title(row))}\n\n{coloured(row)}</pre>"
 
 
 def coloured(row: Alignment) -> str:
@@ -164,12 +164,12 @@ def _spans(letters: str, middle: str) -> str:
     pieces, k = [], 0
     for mark, run in groupby(middle):
         n = len(list(run))
-        pieces.append(f'<span style="background:{COLOURS[mark]}">{_escaped(letters[k : k + n])}</span>')
+        pieces.append(f'<span style="background:{COLOURS[mark]}">{escaped(letters[k : k + n])}</span>')
         k += n
     return "".join(pieces)
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
     """The text as HTML shows it."""
     from html import escape  # whose entities take longer to load than a table takes to write
 

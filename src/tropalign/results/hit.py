@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tropalign.results import hit_display
+from tropalign.errors import shown
 from tropalign.results.found_hits import Query
 
 if TYPE_CHECKING:
     from tropalign.results.hits import Hits
 
+#: Columns of an alignment per line.
+TEXT_WIDTH = 60
 #: Bits per nat, as HMMER has it.
 BITS = 1.44269504088896341
 
@@ -99,10 +101,10 @@ class Domain:
         return self.hit.hits.domain_lines(self.index)
 
     def __repr__(self) -> str:
-        return hit_display.domain_title(self)
+        return domain_title(self)
 
     def __str__(self) -> str:
-        return hit_display.domain_text(self)
+        return domain_text(self)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -190,7 +192,50 @@ class Hit:
         return Domain(self, int(self.hits.best_domain[self.index]))
 
     def __repr__(self) -> str:
-        return hit_display.hit_title(self)
+        return hit_title(self)
 
     def __str__(self) -> str:
-        return hit_display.hit_text(self)
+        return hit_text(self)
+
+
+def hit_title(hit: Hit) -> str:
+    """One line: names, E-value, score and the number of domains."""
+    n = int(hit.hits.n_reported[hit.index])
+    found = f"{shown(hit.query.name)} x {shown(hit.name)}: E-value {hit.evalue:.2g}, {hit.bits:.1f} bits"
+    return f"{found}, {n} domain{'s' * (n != 1)}"
+
+
+def domain_title(domain: Domain) -> str:
+    """One line: names, E-value, score and where."""
+    hit, (begin, end), (first, last) = domain.hit, domain.span, domain.model_span
+    sequence = hit.name if hit.hits.orientation == "search" else hit.query.name
+    return (
+        f"{shown(hit.model.name)} {first}-{last} x {shown(sequence)} {begin}-{end}: "
+        f"E-value {domain.i_evalue:.2g}, {domain.bits:.1f} bits"
+    )
+
+
+def hit_text(hit: Hit) -> str:
+    """What ``print`` shows: the title, then the reported domains."""
+    return "\n\n".join([hit_title(hit), *(domain_text(domain) for domain in hit.domains if domain.is_reported)])
+
+
+def domain_text(domain: Domain) -> str:
+    """What ``print`` shows: the title, then the alignment where it is there."""
+    lines = [domain_title(domain)]
+    model, match, target, posterior = domain.lines.values()
+    i, j = domain.model_span[0], domain.span[0]
+    digits = len(str(max(domain.model_span[1], domain.span[1])))
+    for k in range(0, len(model), TEXT_WIDTH):
+        part = slice(k, k + TEXT_WIDTH)
+        n_model = len(model[part]) - model[part].count(".")
+        n_target = len(target[part]) - target[part].count("-")
+        lines += [
+            "",
+            f"model  {i + (n_model > 0):>{digits}} {model[part]} {i + n_model}",
+            f"{'':{digits + 7}} {match[part]}",
+            f"target {j + (n_target > 0):>{digits}} {target[part]} {j + n_target}",
+            f"{'':{digits + 7}} {posterior[part]}",
+        ]
+        i, j = i + n_model, j + n_target
+    return "\n".join(lines)

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign.errors import shown
 from tropalign.properties import cached_property
-from tropalign.results import hit_display, hit_pyhmmer, ragged
+from tropalign.results import display, hit_pyhmmer, ragged
 from tropalign.results.columns import Axis, Table
 from tropalign.results.found_hits import AXIS, FoundHits
 from tropalign.results.hit import BITS, Hit
@@ -311,13 +312,28 @@ class Hits(FoundHits, Table[Hit]):
         return hit_pyhmmer.top_hits_of(self, queries)
 
     def _title(self) -> str:
-        return hit_display.title(self)
+        n = len(self.queries)
+        return f"Hits: {len(self):,} of {n:,} {'query' if n == 1 else 'queries'} in {self.n_targets:,} targets"
+
+    def _first_rows(self) -> dict[str, list[str]]:
+        """The first hits as text, by the names of the columns."""
+        return {
+            "query": [shown(self.queries[k].name) for k in self.query[: display.SHOWN_ROWS].tolist()],
+            "target": [shown(name) for name in self.names[: display.SHOWN_ROWS]],
+            "E-value": [f"{value:.2g}" for value in self.evalue[: display.SHOWN_ROWS].tolist()],
+            "bits": [f"{value:.1f}" for value in self.bits[: display.SHOWN_ROWS].tolist()],
+            "bias": [f"{value:.1f}" for value in self.bias[: display.SHOWN_ROWS].tolist()],
+            "domains": [str(value) for value in self.n_reported[: display.SHOWN_ROWS].tolist()],
+            "included": ["yes" if value else "no" for value in self.is_included[: display.SHOWN_ROWS].tolist()],
+        }
 
     def __repr__(self) -> str:
-        return hit_display.table_text(self)
+        return display.grid_text(self._title(), self._first_rows(), len(self))
 
     def _repr_html_(self) -> str:
-        return hit_display.table_html(self)
+        rows = self[: display.SHOWN_ROWS] if self.has_lines else ()
+        details = ((repr(hit), display.escaped(str(hit))) for hit in rows)
+        return display.grid_html(self._title(), self._first_rows(), len(self), details)
 
 
 def judged(found: FoundHits, thresholds: Thresholds) -> Hits:

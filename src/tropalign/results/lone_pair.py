@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tropalign.results.alignments import AlignmentTable
-from tropalign.results.cigar import operations_of
+from tropalign.results.gapped import operations_of
 from tropalign.results.kept_columns import COUNT_COLUMNS, END_COLUMNS, KEPT_COLUMNS
 from tropalign.sequences import Alphabet, SequenceBatch
 

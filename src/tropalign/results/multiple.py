@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from tropalign.properties import cached_property
 from tropalign.results import ragged
 from tropalign.results.columns import Chosen, Rows
+from tropalign.results.multiple_display import block_html, block_text
 from tropalign.sequences.alphabet import GAP_LETTERS, Alphabet, judge_alphabet
 from tropalign.sequences.batch import SequenceBatch
 
@@ -321,13 +322,9 @@ class MultipleAlignment(Rows[str]):
         )
 
     def __repr__(self) -> str:
-        from tropalign.results.multiple_display import block_text
-
         return block_text(self)
 
     def _repr_html_(self) -> str:
-        from tropalign.results.multiple_display import block_html
-
         return block_html(self)
 
     def to_biopython(self) -> Any:

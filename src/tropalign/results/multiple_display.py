@@ -1,17 +1,23 @@
-"""A multiple alignment as people read it: rows below one another as text, and as HTML for notebooks.
+"""A multiple alignment as people read it: rows below one another as text, as HTML for notebooks, and colours.
+
+Letters have the colours of ``multiple_colours.json``, which the HTML page of ``formats/`` reads, too.
 
 Names come from files, so they are escaped: a terminal obeys no control character in them, a browser no tag.
 """
 
 from __future__ import annotations
 
-import html
+import json
+from functools import cache
 from itertools import groupby
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from tropalign.errors import shown
-from tropalign.results.display import PLAIN, PRE
-from tropalign.results.multiple_colours import cell_colours
+from tropalign.results.display import PLAIN, PRE, escaped
 
 if TYPE_CHECKING:
     from tropalign.results.multiple import MultipleAlignment
@@ -23,6 +29,12 @@ HTML_ROWS, HTML_COLUMNS = 100, 2_000
 COLOURED_CELLS = 20_000
 #: Names stay while letters scroll below them, so they need the page's own background: Jupyter's, VS Code's, others'.
 NAME = "<span style='position:sticky;left:0;background:var(--jp-layout-color0,var(--vscode-editor-background,Canvas))'>"
+
+#: Clustal X's rules for proteins, and a colour per base for nucleotides.
+RULES = Path(__file__).with_name("multiple_colours.json")
+WHITE = "#ffffff"
+#: A share such as 0.6 of 5 rows is 3, whatever its product is in floating point.
+ROUNDING = 1e-6
 
 
 def title(alignment: MultipleAlignment) -> str:
@@ -40,15 +52,15 @@ def block_text(alignment: MultipleAlignment) -> str:
 def block_html(alignment: MultipleAlignment) -> str:
     """Title and rows as HTML, with more of them than in text, and in colour where that is not too much."""
     names, texts = _rows(alignment, HTML_ROWS, HTML_COLUMNS)
-    letters = [html.escape(text) for text in texts]
+    letters = [escaped(text) for text in texts]
     n_rows, n_columns = alignment.shape
     if n_rows * n_columns <= COLOURED_CELLS and n_rows <= HTML_ROWS and n_columns <= HTML_COLUMNS:
         numbers, palette = cell_colours(alignment)
         letters = [_coloured(text, row.tolist(), palette) for text, row in zip(texts, numbers, strict=True)]
-    lines = [f"{NAME}{html.escape(name)}  </span>{text}" for name, text in zip(names, letters, strict=True)]
+    lines = [f"{NAME}{escaped(name)}  </span>{text}" for name, text in zip(names, letters, strict=True)]
     block = "\n".join(lines)
     box = "<div style='overflow:auto;max-height:30em'>"
-    return f"<p>{html.escape(title(alignment))}</p>{box}{PRE}{block}</pre></div>"
+    return f"<p>{escaped(title(alignment))}</p>{box}{PRE}{block}</pre></div>"
 
 
 def _lines(alignment: MultipleAlignment, most_rows: int, most_columns: int) -> list[str]:
@@ -74,7 +86,7 @@ def _coloured(text: str, numbers: list[int], palette: list[str]) -> str:
     pieces, at = [], 0
     for number, run in groupby(numbers):
         n = len(list(run))
-        letters = html.escape(text[at : at + n])
+        letters = escaped(text[at : at + n])
         pieces.append(f"<span style='background:{palette[number]}80'>{letters}</span>" if number else letters)
         at += n
     return "".join(pieces)
@@ -87,3 +99,50 @@ def _cut(name: str) -> str:
 def _shortened(row: str, most: int) -> str:
     """The row; of a longer one its begin and its end."""
     return row if len(row) <= most else f"{row[: most - 13]}...{row[-10:]}"
+
+
+@cache
+def rules() -> dict[str, Any]:
+    """The file."""
+    found: dict[str, Any] = json.loads(RULES.read_text())
+    return found
+
+
+def cell_colours(alignment: MultipleAlignment) -> tuple[NDArray[np.uint8], list[str]]:
+    """The colour of each cell.
+
+    Returns
+    -------
+    numbers : uint8, shape (n_rows, n_columns)
+        Places in the palette; 0, white, for gaps and letters without a colour.
+    palette : list of str
+        ``#rrggbb``.
+    """
+    upper = np.frombuffer(bytes(range(256)).upper(), np.uint8)[alignment.letters]
+    return (_bases if alignment.sequences.alphabet.has_strands else _clustal)(upper)
+
+
+def _bases(upper: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], list[str]]:
+    table = np.zeros(256, np.uint8)
+    for number, (letters, _, _) in enumerate(rules()["nucleotide"], 1):
+        table[_codes(letters)] = number
+    return table[upper], [WHITE, *(hue for _, hue, _ in rules()["nucleotide"])]
+
+
+def _clustal(upper: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], list[str]]:
+    """A letter is coloured where a condition of its holds: some letters have their share of a column, gaps counted."""
+    conditions, hues = rules()["clustal"]["conditions"], list(rules()["clustal"]["hues"])
+    counts = {letter: (upper == ord(letter)).sum(0) for letter in "ACDEFGHIKLMNPQRSTVWY"}
+    holds = {
+        sign: sum(counts[letter] for letter in letters) >= share * len(upper) - ROUNDING
+        for sign, (share, letters) in conditions.items()
+    }
+    numbers = np.zeros(upper.shape, np.uint8)
+    for letters, hue, signs in rules()["clustal"]["rules"]:
+        is_coloured = np.ones(upper.shape[1], bool) if not signs else np.any([holds[sign] for sign in signs], axis=0)
+        numbers[np.isin(upper, _codes(letters)) & is_coloured & (numbers == 0)] = hues.index(hue) + 1
+    return numbers, [WHITE, *(rules()["clustal"]["hues"][hue][0] for hue in hues)]
+
+
+def _codes(letters: str) -> NDArray[np.uint8]:
+    return np.frombuffer(letters.encode(), np.uint8)

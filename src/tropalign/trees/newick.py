@@ -18,11 +18,10 @@ _QUOTED = re.compile(r"\[(?:\\\]|[^\]])*\]|'((?:''|\\'(?!'|\s*(?:[\[\]():;,]|$))
 _ESCAPED = re.compile(r"''|\\'(?!')")
 #: A label that needs no quotes.
 _PLAIN = re.compile(r"[^\s()\[\]{}:;,'\"]*")
-#: What is between two nodes, the next one's label (or the number of a quoted one), its length, and the number of its
-#: branch as jplace has it.
-_STEP = re.compile(
-    r"([(,)])(\0[0-9]+\0|[^\s()\[\]{}:;,'\"\0]*)(?::([0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?))?(?:\{([0-9]{1,9})\})?"
-)
+#: What is between two nodes, the next one's label (or the number of a quoted one), and its length.
+_STEP = re.compile(r"([(,)])(\0[0-9]+\0|[^\s()\[\]{}:;,'\"\0]*)(?::([0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?))?")
+#: The number of a branch, as jplace has it.
+_NUMBER = re.compile(r"\{([0-9]{1,9})\}")
 
 
 @dataclass(slots=True)
@@ -66,8 +65,8 @@ class Nodes:
         return found
 
 
-def parse_newick(text: str, file: str) -> Nodes:
-    """The one tree in a text.
+def parse_newick(text: str, file: str, *, has_numbers: bool = False) -> Nodes:
+    """The one tree in a text; `has_numbers`: whether its branches may be numbered in braces, as those of jplace are.
 
     Most trees are plain; reading these here spares the tenth of a second that Biopython's import takes. What is not, it
     reads.
@@ -78,21 +77,21 @@ def parse_newick(text: str, file: str) -> Nodes:
         No Newick, or several trees; `file` is named.
     """
     plain, labels = _without_quotes(text, file)
-    nodes = _plain_nodes(plain.strip()) or _biopython_nodes(plain.strip(), labels, file)
+    nodes = _plain_nodes(plain.strip(), has_numbers) or _biopython_nodes(plain.strip(), labels, file)
     if labels:
         nodes.names = [_with_labels(name, labels) for name in nodes.names]
     return nodes
 
 
-def _plain_nodes(text: str) -> Nodes | None:
-    """A tree of brackets, commas, labels, lengths and numbers in braces alone; None of any other text."""
+def _plain_nodes(text: str, has_numbers: bool = False) -> Nodes | None:
+    """A tree of brackets, commas, labels and lengths alone (and numbers in braces); None of any other text."""
     nodes = Nodes()
     node = nodes.add(-1)
     is_inner = [False]
     above: list[int] = []
     at = 0
     while step := _STEP.match(text, at):
-        sign, label, length, number = step.groups()
+        sign, label, length = step.groups()
         at = step.end()
         if sign == "(":
             if nodes.names[node] or nodes.lengths[node] is not None or is_inner[node]:
@@ -107,7 +106,8 @@ def _plain_nodes(text: str) -> Nodes | None:
             node = nodes.add(above[-1])
             is_inner.append(False)
         nodes.lengths[node] = None if length is None else float(length)
-        nodes.numbers[node] = None if number is None else int(number)
+        if has_numbers and (number := _NUMBER.match(text, at)):
+            nodes.numbers[node], at = int(number[1]), number.end()
         nodes.support[node] = _number(label) if is_inner[node] else None
         nodes.names[node] = "" if nodes.support[node] is not None else label
     return nodes if is_inner[0] and not above and text[at:] == ";" else None
@@ -133,6 +133,28 @@ def _biopython_nodes(text: str, labels: list[str], file: str) -> Nodes:
         nodes.lengths[node], nodes.support[node] = clade.branch_length, clade.confidence
         stack.extend((node, child) for child in reversed(clade.clades))
     return nodes
+
+
+def preorder(children: Sequence[Sequence[int]], top: int) -> list[int]:
+    """A node and all below it, parents first, children in their order.
+
+    Parameters
+    ----------
+    children
+        Of each node.
+    top
+        The node.
+
+    Examples
+    --------
+    >>> preorder([(), (), (0, 1)], 2)
+    [2, 0, 1]
+    """
+    found, stack = [], [top]
+    while stack:
+        found.append(stack.pop())
+        stack.extend(reversed(children[found[-1]]))
+    return found
 
 
 def newick_text(children: Sequence[Sequence[int]], texts: Sequence[str], root: int) -> str:

@@ -31,7 +31,7 @@ from tropalign.formats.picture import (
 )
 from tropalign.formats.text import concatenated
 from tropalign.results.multiple import GAP, MultipleAlignment
-from tropalign.results.multiple_colours import cell_colours
+from tropalign.results.multiple_display import cell_colours
 
 #: Columns per block, and lines of all blocks up to which letters are drawn: a height that programs open.
 BLOCK, MOST_LINES = 80, 1_000

@@ -14,7 +14,7 @@ from tropalign.formats.format import Codec
 from tropalign.formats.header import Header
 from tropalign.formats.pages.web_page import json_text, page_texts, write_page
 from tropalign.results.multiple import MultipleAlignment
-from tropalign.results.multiple_colours import rules
+from tropalign.results.multiple_display import rules
 
 #: Scripts of the page, in the order in which a browser reads them.
 SCRIPTS = ("alignment.js", "colours.js", "sheet.js", "tracks.js", "strip.js", "text.js", "controls.js")
