@@ -101,6 +101,7 @@ test-wheel:  ## the newest wheel alone in a fresh environment, with the tests th
 # For developers, to whom a warning is an error.
 rebuild: $(VENV)/extras  ## compile what changed, for every instruction set of this processor
 	CMAKE_ARGS=-DTROPALIGN_WERROR=ON $(BIN)/python packaging/build_core.py $(BIN)/python runnable
+	$(BIN)/python packaging/stub.py
 	@touch $(VENV)/installed $(VENV)/tested
 
 $(VENV)/bench.txt: pyproject.toml | $(BIN)/python
@@ -149,7 +150,7 @@ test-sanitize: $(VENV)/tested  ## the pairwise engine under AddressSanitizer and
 
 # Pages for man, from the parsers, which need no compiled core.
 man: $(VENV)/extras  ## the pages for man
-	PYTHONPATH=src $(BIN)/python -m tropalign.cli.manual build/man/man1
+	PYTHONPATH=src $(BIN)/python packaging/man_pages.py build/man/man1
 
 # A page per verb comes from the parsers, into docs/cli; broken links and whatever else Sphinx complains of are errors.
 docs: $(VENV)/installed  ## the site, in docs/_build

@@ -27,11 +27,11 @@ endif()
 function(find_runnable found)
   set(list_of_isas "")
   foreach(isa IN LISTS known)
-    string(APPEND list_of_isas "X(${isa})")
+    string(APPEND list_of_isas " X(${isa},)")
   endforeach()
   set(program "${CMAKE_BINARY_DIR}/runnable_isas.cpp")
-  file(WRITE "${program}" "#define TROPALIGN_ISAS ${list_of_isas}\n"
-       "#include \"${CMAKE_CURRENT_SOURCE_DIR}/native/compute/isa.cpp\"\n#include <cstdio>\n"
+  file(WRITE "${program}" "#define TROPALIGN_ISAS(X) ${list_of_isas}\n"
+       "#include \"${CMAKE_CURRENT_SOURCE_DIR}/native/simd/isa.cpp\"\n#include <cstdio>\n"
        "int main() { for (const std::string &isa : tropalign::supported_isas()) std::printf(\"%s;\", isa.c_str()); }\n")
   try_run(status compiles "${CMAKE_BINARY_DIR}/runnable_isas" "${program}" CXX_STANDARD 20 RUN_OUTPUT_VARIABLE told)
   if(NOT compiles OR NOT status EQUAL 0 OR NOT told)

@@ -10,7 +10,7 @@ from clone import ROOT, skip_without
 
 import tropalign
 from tropalign.cli.main import VERBS, make_parser
-from tropalign.cli.parsers import all_actions, verbs_of
+from tropalign.cli.parser import all_actions, verbs_of
 
 skip_without("docs", "examples")
 DOCS = ROOT / "docs"

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import tropalign
+from tropalign.options.option import Options
 
 ROOT = Path(__file__).parent.parent
 validation = pytest.importorskip("numpydoc.validate")
@@ -24,10 +25,11 @@ NOT_ASKED_OF_PROPERTIES = {*NOT_ASKED, "EX01"}
 
 
 def members_of(thing):
-    """What a class and those of the package that it is made of define."""
+    """What a class and those of the package that it is made of define, but for what all classes of options have."""
     for kind in reversed(inspect.getmro(thing)):
-        if kind.__module__.startswith("tropalign."):
-            yield from vars(kind).items()
+        if kind.__module__.startswith("tropalign.") and kind is not Options:
+            shared = vars(Options) if issubclass(kind, Options) else {}
+            yield from ((name, value) for name, value in vars(kind).items() if name not in shared)
 
 
 def public_objects():

@@ -17,48 +17,56 @@ SOURCE = Path(tropalign.__file__).parent
 ALLOWED = {
     "errors": set(),
     "properties": set(),
-    "renamed": set(),
     "lazy": set(),
+    "renamed": set(),
     "machine": {"errors"},
+    "options": {"errors"},
     "execution": {"errors", "machine"},
     "sequences": {"errors", "properties", "lazy", "execution"},
     "trees": {"errors", "machine", "sequences"},
     "scoring": {"errors", "properties", "sequences"},
-    "results": {"errors", "properties", "sequences"},
-    "devices": {"errors", "machine", "execution"},
-    "formats": {"errors", "properties", "sequences", "results", "trees"},
+    "results": {"errors", "properties", "options", "sequences"},
+    "devices": {"errors", "machine", "options", "execution"},
+    "formats": {"errors", "properties", "sequences", "trees", "results"},
     "pairwise": {
-        "errors", "properties", "lazy", "machine", "sequences", "scoring", "results", "execution", "devices", "formats",
+        "errors", "properties", "lazy", "machine", "options", "execution", "sequences", "scoring", "results",
+        "devices", "formats",
     },
     "distance_trees": {
-        "errors", "machine", "sequences", "trees", "results", "execution", "devices", "formats", "pairwise",
+        "errors", "machine", "execution", "sequences", "trees", "results", "devices", "formats", "pairwise",
     },
     "clusters": {
-        "errors", "machine", "sequences", "scoring", "results", "execution", "devices", "formats", "pairwise",
+        "errors", "machine", "options", "execution", "sequences", "results", "devices", "formats", "pairwise",
     },
-    "phylo": {"errors", "properties", "machine", "sequences", "trees", "results", "execution", "devices", "formats"},
+    "phylo": {
+        "errors", "properties", "machine", "options", "execution", "sequences", "trees", "results", "devices",
+        "formats",
+    },
     "msa": {
-        "errors", "lazy", "machine", "sequences", "trees", "scoring", "results", "execution", "devices", "formats",
-        "pairwise",
+        "errors", "lazy", "machine", "options", "execution", "sequences", "trees", "scoring", "results", "devices",
+        "formats", "pairwise",
     },
-    "profile": {"errors", "properties", "machine", "sequences", "results", "execution", "devices", "formats"},
+    "profile": {
+        "errors", "properties", "machine", "options", "execution", "sequences", "results", "devices", "formats",
+    },
     "clustalw": {
-        "errors", "machine", "sequences", "scoring", "results", "execution", "devices", "pairwise", "trees",
-        "distance_trees", "msa",
+        "errors", "machine", "options", "execution", "sequences", "trees", "scoring", "results", "devices",
+        "pairwise", "distance_trees", "msa",
     },
-    "semirings": {"errors", "machine", "sequences", "results", "execution", "devices"},
-    "hmm": {"errors", "properties", "machine", "sequences", "results", "execution", "devices", "formats"},
+    "semirings": {"errors", "machine", "execution", "sequences", "results", "devices"},
+    "hmm": {"errors", "properties", "machine", "options", "execution", "sequences", "results", "devices", "formats"},
     "tropical": {"lazy", "semirings", "hmm"},
-    "cli": {
-        "errors", "machine", "sequences", "scoring", "execution", "devices", "formats", "pairwise", "clusters", "phylo",
-        "msa", "clustalw", "profile", "trees", "distance_trees", "semirings", "hmm",
+    "verbs": {
+        "errors", "machine", "options", "execution", "sequences", "trees", "scoring", "results", "devices", "formats",
+        "pairwise", "distance_trees", "clusters", "phylo", "msa", "profile", "clustalw", "semirings", "hmm",
     },
-    "submissions": {"errors", "scoring", "formats", "hmm", "cli"},
+    "cli": {"errors", "options", "execution", "verbs"},
+    "submissions": {"errors", "options", "scoring", "formats", "verbs", "cli"},
     "client": {
-        "errors", "lazy", "execution", "sequences", "scoring", "results", "formats", "pairwise", "profile",
-        "submissions", "cli",
+        "errors", "lazy", "options", "execution", "sequences", "scoring", "results", "formats", "pairwise",
+        "clusters", "phylo", "msa", "profile", "hmm", "verbs", "submissions",
     },
-    "serve": {"errors", "properties", "machine", "execution", "sequences", "submissions", "cli"},
+    "serve": {"errors", "properties", "machine", "options", "execution", "sequences", "verbs", "submissions"},
 }  # fmt: skip
 #: Folders of jobs that never import each other: what two of them need belongs below both, as `pairwise` and `trees` do.
 #: CLUSTALW reads and orders families as `msa` does, and stands above it.
@@ -66,24 +74,23 @@ JOBS = {"clusters", "phylo", "msa", "profile", "semirings", "hmm"}
 #: Who may call the compiled core.
 NATIVE = {
     "sequences",
-    "devices",
     "results",
+    "devices",
     "formats",
     "pairwise",
     "distance_trees",
     "clusters",
     "phylo",
     "msa",
-    "clustalw",
     "profile",
+    "clustalw",
     "semirings",
     "hmm",
 }
 #: No folder: `tropalign.__version__`, and who may tell it.
 VERSION = "__version__"
 TELL_THE_VERSION = {
-    "cli", "client", "clusters", "execution", "msa", "pairwise", "profile", "sequences", "serve",
-    "submissions",
+    "cli", "client", "clusters", "execution", "msa", "pairwise", "profile", "sequences", "serve", "verbs",
 }  # fmt: skip
 
 
@@ -190,10 +197,7 @@ DOTTED = {
 QUICK = sys.stdlib_module_names - {"asyncio", "multiprocessing", "tomllib", "zipfile"} | {"tropalign"}
 IMPORTS = {name: imports_of(path) for name, path in DOTTED.items()}
 #: Modules that import each other, and have until their part of the house is made anew.
-CIRCLES = {
-    frozenset({"tropalign.cli.main", "tropalign.cli.manual"}),
-    frozenset({"tropalign.client.calls", "tropalign.client.server"}),
-}
+CIRCLES = set()
 
 
 def circles(arrows):
@@ -219,7 +223,7 @@ def test_no_module_imports_itself_through_others():
 
 
 #: Rooms whose modules start light: they name what a command may need, and load what it does need.
-START_LIGHT = {"cli", "client", "serve", "submissions"}
+START_LIGHT = {"cli", "client", "serve", "submissions", "verbs"}
 #: Lines that an import in a function spares elsewhere, at least: a third of a millisecond.
 LEAST_LINES = 150
 

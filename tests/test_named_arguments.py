@@ -98,7 +98,7 @@ def test_a_wrong_number_is_told_by_the_name_of_its_argument(function, argument, 
         ("pairs --memory 10", "allow more with --memory"),
         ("pairs --strand both", "leave --strand both out"),
         ("cluster --memory 10", "allow more with --memory"),
-        ("msa --cutoff 2 --realign", "--cutoff 2.0 is no number from 0.0001 to 0.5"),
+        ("msa --cutoff 2 --realign", "--cutoff 2.0 is not a number from 0.0001 to 0.5"),
     ],
 )
 def test_the_command_line_names_its_options(words, sentence, tmp_path, capsys):

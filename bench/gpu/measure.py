@@ -93,7 +93,9 @@ def batch(texts: list[str], count: int) -> tropalign.SequenceBatch:
 
 def make_task(texts: list[str], mode: str, report: str, how: str, n_pairs: int) -> PairsTask:
     """All pairs of a set, or one query against many."""
-    options = PairOptions(tropalign.SubstitutionMatrix.from_name("BLOSUM62"), tropalign.Gap(11, 1), mode, report)
+    options = PairOptions(
+        tropalign.SubstitutionMatrix.from_name("BLOSUM62"), tropalign.Gap(11, 1), mode=mode, report=report
+    )
     if how == "one-to-many":
         return PairsTask(batch(texts[:1], 1), batch(texts[1:], n_pairs), options)
     return PairsTask(batch(texts, max(2, math.isqrt(2 * n_pairs))), None, options)

@@ -15,7 +15,7 @@ from typing import Any
 from sphinx.application import Sphinx
 
 from tropalign.cli.main import make_parser
-from tropalign.cli.parsers import verbs_of
+from tropalign.cli.parser import verbs_of
 
 #: An option's name in a sentence; not the hyphen within a word or before a number.
 OPTION = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*")

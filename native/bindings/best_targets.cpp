@@ -6,7 +6,7 @@
 
 #include <memory>
 
-#include "../pairwise/dispatch.hpp"
+#include "../pairwise/interface.hpp"
 #include "pair_arguments.hpp"
 
 using namespace nb::literals;
@@ -17,12 +17,12 @@ namespace {
 /// Targets that lanes of groups and units are for; longer ones run alone elsewhere.
 constexpr int64_t kLongestRankedTarget = 1 << 16;
 
-nb::dict best_targets_of(Column<uint8_t> query_codes, Column<int64_t> query_offsets,
-                         std::optional<Column<uint8_t>> reverse_codes, Column<uint8_t> target_codes,
-                         Column<int64_t> target_offsets, std::tuple<int64_t, int64_t> span, bool skips_self,
-                         int64_t most, int32_t least_score, Matrix matrix, int32_t gap_open, int32_t gap_extend,
-                         const char *mode, std::tuple<bool, bool, bool, bool> free_ends, int n_threads,
-                         int64_t memory_bytes, nb::object progress) {
+Dict best_targets_of(Column<uint8_t> query_codes, Column<int64_t> query_offsets,
+                     std::optional<Column<uint8_t>> reverse_codes, Column<uint8_t> target_codes,
+                     Column<int64_t> target_offsets, std::tuple<int64_t, int64_t> span, bool skips_self, int64_t most,
+                     int32_t least_score, Matrix matrix, int32_t gap_open, int32_t gap_extend, const char *mode,
+                     std::tuple<bool, bool, bool, bool> free_ends, int n_threads, int64_t memory_bytes,
+                     Progress progress) {
     require_threads(n_threads);
     require_progress(progress);
     require(memory_bytes > 0, "memory_bytes: not above 0");

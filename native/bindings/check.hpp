@@ -22,7 +22,7 @@ inline void require(bool good, const char *what) {
 
 inline void require_threads(int n_threads) { require(n_threads >= 1, "n_threads: below 1"); }
 
-inline void require_progress(const nb::object &progress) {
+inline void require_progress(const Progress &progress) {
     if (!progress.is_none() && !PyCallable_Check(progress.ptr())) throw nb::type_error("progress: not callable");
 }
 
@@ -49,7 +49,7 @@ inline void require_no_empty(const int64_t *offsets, int64_t n_entries, const ch
     if (any_empty) refuse(std::string(name) + ": a sequence is empty");
 }
 
-/// All of [0, n).
+/// Refuses numbers outside of [0, n).
 template <class T>
 void require_below(const T *values, size_t count, int64_t n, const char *name) {
     // A number outside is negative, or leaves n - 1 - number negative: signs are gathered instead of comparisons, which
@@ -73,7 +73,7 @@ inline void require_codes(const uint8_t *codes, size_t count, int n_codes, const
 using Children = std::array<int32_t, 2>;
 static_assert(sizeof(Children) == 2 * sizeof(int32_t));
 
-/// Of n leaves: each node the child of one node above it.
+/// Checks a tree of n leaves: each node is the child of one node above it.
 inline const Children *require_children(const Array<int32_t, 2> &children, int64_t n) {
     require(children.shape(1) == 2 && static_cast<int64_t>(children.shape(0)) == n - 1,
             "children: not two of each inner node, which are one fewer than leaves");

@@ -1,11 +1,10 @@
 // Bindings: CLUSTALW's pairwise distances.
-#include "../msa/clustalw_pairs.hpp"
-
 #include <algorithm>
 #include <cmath>
 
-#include "../msa/clustalw_rooting.hpp"
-#include "../msa/clustalw_words.hpp"
+#include "../clustalw/pairs.hpp"
+#include "../clustalw/rooting.hpp"
+#include "../clustalw/words.hpp"
 #include "check.hpp"
 
 using namespace nb::literals;
@@ -33,8 +32,8 @@ void require_scores(const int32_t *values, size_t count, int64_t longest, const 
     if (highest * (2 * longest + 4) > INT32_MAX) refuse(std::string(name) + ": scores may pass 2147483647");
 }
 
-nb::object identities(Array<uint8_t, 1> codes, Array<int64_t, 1> offsets, Array<int32_t, 2> matrix,
-                      Array<int32_t, 1> gap_open, int32_t gap_extend, int n_threads, nb::object progress) {
+Numpy<int32_t> identities(Array<uint8_t, 1> codes, Array<int64_t, 1> offsets, Array<int32_t, 2> matrix,
+                          Array<int32_t, 1> gap_open, int32_t gap_extend, int n_threads, Progress progress) {
     require_threads(n_threads);
     require_progress(progress);
     const ClustalwSequences sequences = sequences_of(codes, offsets);
@@ -71,9 +70,9 @@ WordRules rules_of(int length, int gap, int n_top, int window, int n_letters) {
 }
 
 /// The scores that `of` gives for all pairs.
-nb::object word_scores_by(decltype(clustalw_word_scores) of, const Array<uint8_t, 1> &codes,
-                          const Array<int64_t, 1> &offsets, const WordRules &rules, int n_threads,
-                          const nb::object &progress) {
+Numpy<int32_t> word_scores_by(decltype(clustalw_word_scores) of, const Array<uint8_t, 1> &codes,
+                              const Array<int64_t, 1> &offsets, const WordRules &rules, int n_threads,
+                              const Progress &progress) {
     require_threads(n_threads);
     require_progress(progress);
     const ClustalwSequences sequences = sequences_of(codes, offsets);
@@ -89,21 +88,21 @@ nb::object word_scores_by(decltype(clustalw_word_scores) of, const Array<uint8_t
     return to_numpy(std::move(scores));
 }
 
-nb::object word_scores(Array<uint8_t, 1> codes, Array<int64_t, 1> offsets, int n_letters, int length, int gap,
-                       int n_top, int window, int n_threads, nb::object progress) {
+Numpy<int32_t> word_scores(Array<uint8_t, 1> codes, Array<int64_t, 1> offsets, int n_letters, int length, int gap,
+                           int n_top, int window, int n_threads, Progress progress) {
     const WordRules rules = rules_of(length, gap, n_top, window, n_letters);
     return word_scores_by(clustalw_word_scores, codes, offsets, rules, n_threads, progress);
 }
 
-nb::object word_scores_compat(Array<uint8_t, 1> codes, Array<int64_t, 1> offsets, int n_letters, int length, int gap,
-                              int n_top, int window, int n_threads, nb::object progress) {
+Numpy<int32_t> word_scores_compat(Array<uint8_t, 1> codes, Array<int64_t, 1> offsets, int n_letters, int length,
+                                  int gap, int n_top, int window, int n_threads, Progress progress) {
     const WordRules rules = rules_of(length, gap, n_top, window, n_letters);
     return word_scores_by(clustalw_word_scores_compat, codes, offsets, rules, n_threads, progress);
 }
 
 template <class T>
-nb::object rooted_as(const Array<int32_t, 2> &children, const Column<T> &lengths,
-                     BinaryTree<T> (*root)(const BinaryTree<T> &)) {
+Tuple<Numpy<int32_t>, Numpy<T>> rooted_as(const Array<int32_t, 2> &children, const Column<T> &lengths,
+                                          BinaryTree<T> (*root)(const BinaryTree<T> &)) {
     const auto n = static_cast<int64_t>(children.shape(0)) + 1;
     require(n >= 3, "children: fewer than three leaves need no root");
     require_children(children, n);
@@ -122,11 +121,11 @@ nb::object rooted_as(const Array<int32_t, 2> &children, const Column<T> &lengths
     return nb::make_tuple(to_numpy(std::move(tree.children), shape), to_numpy(std::move(tree.lengths)));
 }
 
-nb::object rooted(Array<int32_t, 2> children, Column<double> lengths) {
+Tuple<Numpy<int32_t>, Numpy<double>> rooted(Array<int32_t, 2> children, Column<double> lengths) {
     return rooted_as<double>(children, lengths, clustalw_rooted);
 }
 
-nb::object rooted_compat(Array<int32_t, 2> children, Column<float> lengths) {
+Tuple<Numpy<int32_t>, Numpy<float>> rooted_compat(Array<int32_t, 2> children, Column<float> lengths) {
     return rooted_as<float>(children, lengths, clustalw_rooted_compat);
 }
 
@@ -140,13 +139,13 @@ void bind_clustalw_pairs(nanobind::module_ &m) {
           "Identical columns of all pairs as CLUSTALW aligns them, (0,1), (0,2) .. (1,2) ..");
     m.def("clustalw_word_scores", &word_scores, array("codes"), array("offsets"), "n_letters"_a, "length"_a, "gap"_a,
           "n_top"_a, "window"_a, "n_threads"_a, "progress"_a.none() = nb::none(),
-          "Residues in the best chains of words of all pairs; see native/msa/clustalw_words.hpp.");
+          "Residues in the best chains of words of all pairs; see native/clustalw/words.hpp.");
     m.def("clustalw_word_scores_compat", &word_scores_compat, array("codes"), array("offsets"), "n_letters"_a,
           "length"_a, "gap"_a, "n_top"_a, "window"_a, "n_threads"_a, "progress"_a.none() = nb::none(),
           "The same just as CLUSTALW 2.1 finds them.");
     m.def("clustalw_rooted", &rooted, array("children"), array("lengths"),
           "A tree with its root where CLUSTALW would place it: children and lengths; see "
-          "native/msa/clustalw_rooting.hpp.");
+          "native/clustalw/rooting.hpp.");
     m.def("clustalw_rooted_compat", &rooted_compat, array("children"), array("lengths"),
           "The same in float32, rounded as in CLUSTALW 2.1.");
 }

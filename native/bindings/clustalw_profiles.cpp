@@ -5,7 +5,7 @@
 #include <optional>
 #include <stdexcept>
 
-#include "../msa/clustalw_progressive.hpp"
+#include "../clustalw/progressive.hpp"
 #include "check.hpp"
 
 using namespace nb::literals;
@@ -43,7 +43,7 @@ std::vector<MatrixRule> series_of(const Column<double> &above, const Column<int3
     return series;
 }
 
-/// Of n sequences, with a weight each.
+/// A family of n sequences with a weight each.
 ClustalwFamily family_of(const Column<uint8_t> &letters, const Column<int64_t> &offsets,
                          const Array<int32_t, 2> &children, const Column<double> &lengths,
                          const Column<int32_t> &weights) {
@@ -98,15 +98,13 @@ ClustalwRules rules_of(const Flags &flags, double gap_open, double gap_extend, i
             std::move(series)};
 }
 
-nb::tuple progressive_by_clustalw(Column<uint8_t> letters, Column<int64_t> offsets, Array<int32_t, 2> children,
-                                  Column<double> lengths, Column<int32_t> weights,
-                                  std::optional<Column<double>> distances, Column<double> above,
-                                  Column<int32_t> shorter_than, Column<float> scales, Column<int32_t> mismatches,
-                                  Array<int32_t, 3> scores, bool is_compat, bool is_nucleotide, double gap_open,
-                                  double gap_extend, int32_t gap_distance, uint32_t hydrophilic, int32_t delay,
-                                  bool has_hydrophilic_gaps, bool has_residue_gaps, bool has_end_gaps,
-                                  bool counts_end_gaps, bool negative_matrix, bool has_weights, int64_t step_bytes,
-                                  int n_threads, nb::object progress) {
+Tuple<Numpy<int32_t>, int64_t, Numpy<int32_t>> progressive_by_clustalw(
+    Column<uint8_t> letters, Column<int64_t> offsets, Array<int32_t, 2> children, Column<double> lengths,
+    Column<int32_t> weights, std::optional<Column<double>> distances, Column<double> above,
+    Column<int32_t> shorter_than, Column<float> scales, Column<int32_t> mismatches, Array<int32_t, 3> scores,
+    bool is_compat, bool is_nucleotide, double gap_open, double gap_extend, int32_t gap_distance, uint32_t hydrophilic,
+    int32_t delay, bool has_hydrophilic_gaps, bool has_residue_gaps, bool has_end_gaps, bool counts_end_gaps,
+    bool negative_matrix, bool has_weights, int64_t step_bytes, int n_threads, Progress progress) {
     ClustalwFamily family = family_of(letters, offsets, children, lengths, weights);
     if (distances) {
         require(static_cast<int64_t>(distances->size()) == int64_t{family.n} * (family.n - 1) / 2,

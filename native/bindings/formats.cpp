@@ -32,7 +32,7 @@ T cast_to(nb::handle object, const char *what) {
     return value;
 }
 
-nb::object bytes_as_numpy(std::vector<char> &&text) {
+Numpy<uint8_t> bytes_as_numpy(std::vector<char> &&text) {
     auto owner = std::make_unique<std::vector<char>>(std::move(text));
     auto *data = reinterpret_cast<uint8_t *>(owner->data());
     size_t size = owner->size();
@@ -108,7 +108,8 @@ std::vector<RowColumn> columns_from(nb::list specs, int64_t n_rows) {
     return columns;
 }
 
-nb::bytes join_rows(nb::list specs, int64_t n_rows, std::string separator, std::string terminator) {
+nb::bytes join_rows(List<Tuple<Any, nb::ellipsis>> specs, int64_t n_rows, std::string separator,
+                    std::string terminator) {
     auto columns = columns_from(specs, n_rows);
     RowLayout layout{separator, terminator};
     size_t bound;
@@ -119,7 +120,7 @@ nb::bytes join_rows(nb::list specs, int64_t n_rows, std::string separator, std::
     return bytes_of(bound, [&](char *out) { return write_rows(columns, layout, n_rows, out); });
 }
 
-nb::tuple column_text(nb::tuple spec, int64_t n_rows) {
+Tuple<nb::bytes, Numpy<int64_t>> column_text(Tuple<Any, nb::ellipsis> spec, int64_t n_rows) {
     nb::list specs;
     specs.append(spec);
     auto columns = columns_from(specs, n_rows);
@@ -155,7 +156,8 @@ AlignedRows rows_from(nb::dict arrays) {
     return rows;
 }
 
-nb::tuple gapped_text_python(nb::dict arrays, bool wants_middle) {
+Tuple<Numpy<uint8_t>, Numpy<uint8_t>, Numpy<uint8_t>, Numpy<int64_t>> gapped_text_python(Dict arrays,
+                                                                                         bool wants_middle) {
     AlignedRows rows = rows_from(arrays);
     GappedText text;
     {
@@ -166,7 +168,7 @@ nb::tuple gapped_text_python(nb::dict arrays, bool wants_middle) {
                           bytes_as_numpy(std::move(text.target)), to_numpy(std::move(text.offsets)));
 }
 
-nb::bytes srspair_records_python(nb::dict arrays, std::string scoring, std::string minus_scoring) {
+nb::bytes srspair_records_python(Dict arrays, std::string scoring, std::string minus_scoring) {
     AlignedRows rows = rows_from(arrays);
     SrspairHeader header{};
     header.scoring = scoring;
@@ -190,7 +192,7 @@ nb::bytes srspair_records_python(nb::dict arrays, std::string scoring, std::stri
     return bytes_of(bound_srspair(rows, header), [&](char *out) { return write_srspair(rows, header, out); });
 }
 
-nb::tuple differences_python(nb::dict arrays, Column<uint8_t> letters) {
+Tuple<nb::bytes, Numpy<int64_t>> differences_python(Dict arrays, Column<uint8_t> letters) {
     AlignedRows rows = rows_from(arrays);
     require(letters.size() == 256, "a table of letters has 256 entries");
     std::vector<int64_t> offsets(static_cast<size_t>(rows.n_rows) + 1);

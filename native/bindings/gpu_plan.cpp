@@ -37,9 +37,10 @@ void check_plan(const Column<int64_t> &query, const Column<int64_t> &target, con
     for (int n_rows : rows) require(n_rows >= 1 && n_rows <= kMostRows, "rows: outside of 1 to 65536");
 }
 
-nb::list plan(Column<int64_t> query, Column<int64_t> target, Column<int64_t> length, Column<int32_t> rank,
-              Column<int64_t> bound, int64_t wide_from, int64_t extend, int64_t strip_cells,
-              std::array<bool, 4> free_ends, int word_bits, int group, std::array<int, 3> rows) {
+List<Tuple<int, bool, int, Numpy<int32_t>, Numpy<int32_t>, Numpy<int64_t>, Numpy<int32_t>>> plan(
+    Column<int64_t> query, Column<int64_t> target, Column<int64_t> length, Column<int32_t> rank, Column<int64_t> bound,
+    int64_t wide_from, int64_t extend, int64_t strip_cells, std::array<bool, 4> free_ends, int word_bits, int group,
+    std::array<int, 3> rows) {
     check_plan(query, target, length, rank, bound, extend, strip_cells, word_bits, group, rows);
     GpuPlanRequest request{query.data(),
                            target.data(),
@@ -105,7 +106,7 @@ void scatter_runs(Column<uint32_t> runs, Column<int64_t> begin, Column<int64_t> 
 }
 
 /// What the plan and the kernels agree on, by the names of tropalign.pairwise.gpu_layout.
-nb::dict gpu_constants() {
+nb::typed<nb::dict, nb::str, int> gpu_constants() {
     nb::dict out;
     out["COLUMNS"] = kGpuBlockColumns;
     out["UNIT_INTS"] = kGpuUnitInts;

@@ -47,8 +47,8 @@ nb::object joined_lines(const Domains &domains, std::string DomainHit::*line) {
 
 }  // namespace
 
-nb::dict hit_columns(const std::vector<TargetHit> &hits) {
-    nb::dict out;
+ArrayDict hit_columns(const std::vector<TargetHit> &hits) {
+    ArrayDict out;
     add_hits(out, hits);
     Domains domains;
     std::vector<int64_t> domain_offsets{0}, line_offsets{0};

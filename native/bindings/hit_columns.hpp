@@ -9,6 +9,6 @@ namespace tropalign {
 
 /// "target" (index in the block) and the other numbers of each hit, "domain_offsets", "domain_..." of each domain,
 /// "line_offsets" and the four lines of alignments.
-nb::dict hit_columns(const std::vector<TargetHit> &hits);
+ArrayDict hit_columns(const std::vector<TargetHit> &hits);
 
 }  // namespace tropalign

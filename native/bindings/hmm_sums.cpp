@@ -1,6 +1,4 @@
-// Bindings: sums over the paths of hidden Markov models. What the arrays mean is said in native/tropical/hmm_sums.hpp.
-#include "../tropical/hmm_sums.hpp"
-
+// Bindings: sums over the paths of hidden Markov models. What the arrays mean is said in native/hmm/sums.hpp.
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -8,6 +6,7 @@
 
 #include "../compute/buffer.hpp"
 #include "../compute/parallel.hpp"
+#include "../hmm/sums.hpp"
 #include "check.hpp"
 
 using namespace nb::literals;
@@ -34,7 +33,7 @@ void require_probabilities(const double *values, size_t count, const char *name)
 /// The arguments of a call, checked.
 struct Call {
     Call(const Numbers &start, const Table &transition, const Offsets &offsets_of, int n_threads_of,
-         const nb::object &progress)
+         const Progress &progress)
         : n_states(static_cast<int32_t>(start.size())), offsets(offsets_of.data()),
           n_sequences(static_cast<int64_t>(offsets_of.size()) - 1), n_threads(n_threads_of) {
         require(start.size() >= 1 && start.size() <= kMostSummedStates, "start: none, or more than 16384 states");
@@ -82,7 +81,7 @@ constexpr int64_t kFewProducts = 1 << 23;
 /// Calls work(item, run) for all items without the interpreter's lock, and throws what ended it. Items for which
 /// is_long(item) is true have all threads to themselves, one after another; the others share them.
 template <class IsLong, class Work>
-void run(const Call &call, int64_t n_items, nb::object progress, IsLong is_long, Work work) {
+void run(const Call &call, int64_t n_items, Progress progress, IsLong is_long, Work work) {
     PythonPoll poll(std::move(progress));
     std::atomic<bool> stops = false;
     const auto go_on = [&](int64_t done) {
@@ -108,14 +107,14 @@ void run(const Call &call, int64_t n_items, nb::object progress, IsLong is_long,
     poll.rethrow();
 }
 
-/// The same for sequences, some of which may be long.
+/// Does work for sequences, some of which may be long.
 template <class Work>
-void run_sequences(const Call &call, const HmmModel &model, nb::object progress, Work work) {
+void run_sequences(const Call &call, const HmmModel &model, Progress progress, Work work) {
     const auto is_long = [&](int64_t k) { return call.offsets[k + 1] - call.offsets[k] > long_sequence(model); };
     run(call, call.n_sequences, std::move(progress), is_long, work);
 }
 
-nb::object forward(const Call &call, const HmmModel &model, nb::object progress) {
+Numpy<double> forward(const Call &call, const HmmModel &model, Progress progress) {
     std::vector<double> found(static_cast<size_t>(call.n_sequences));
     run_sequences(call, model, std::move(progress), [&](int64_t k, SumRun &run) {
         found[static_cast<size_t>(k)] = log_likelihood(model, call.seen, call.offsets[k], call.offsets[k + 1], run);
@@ -123,7 +122,7 @@ nb::object forward(const Call &call, const HmmModel &model, nb::object progress)
     return to_numpy(std::move(found));
 }
 
-nb::tuple all_posteriors(const Call &call, const HmmModel &model, nb::object progress) {
+Tuple<Numpy<double>, Numpy<double>> all_posteriors(const Call &call, const HmmModel &model, Progress progress) {
     const int64_t first = call.offsets[0], n = call.offsets[call.n_sequences] - first;
     const auto states = static_cast<size_t>(call.n_states);
     std::vector<double> found(static_cast<size_t>(call.n_sequences));
@@ -153,7 +152,7 @@ std::vector<int64_t> groups_of(const Call &call) {
     return begins;
 }
 
-nb::object without_padding(const std::vector<double> &padded, int64_t n_rows, int64_t stride, int64_t n_columns) {
+Numpy<double> without_padding(const std::vector<double> &padded, int64_t n_rows, int64_t stride, int64_t n_columns) {
     std::vector<double> made;
     for (int64_t i = 0; i < n_rows; ++i)
         made.insert(made.end(), padded.begin() + i * stride, padded.begin() + i * stride + n_columns);
@@ -161,7 +160,8 @@ nb::object without_padding(const std::vector<double> &padded, int64_t n_rows, in
     return to_numpy(std::move(made), shape);
 }
 
-nb::tuple counts(const Call &call, const HmmModel &model, nb::object progress) {
+Tuple<Numpy<double>, Numpy<double>, Numpy<double>, Numpy<double>> counts(const Call &call, const HmmModel &model,
+                                                                         Progress progress) {
     std::vector<double> found(static_cast<size_t>(call.n_sequences));
     const std::vector<int64_t> begins = groups_of(call);
     std::vector<HmmCounts> parts(begins.size() - 1, HmmCounts(model));
@@ -188,7 +188,8 @@ nb::tuple counts(const Call &call, const HmmModel &model, nb::object progress) {
 }
 
 /// The label of each position whose states' posteriors have the highest sum, the lowest label of equal ones.
-nb::tuple labels(const Call &call, const HmmModel &model, const Codes &labels_of, nb::object progress) {
+Tuple<Numpy<uint8_t>, Numpy<double>> labels(const Call &call, const HmmModel &model, const Codes &labels_of,
+                                            Progress progress) {
     require(labels_of.size() == static_cast<size_t>(call.n_states), "labels: not one per state");
     std::vector<std::vector<int32_t>> states_of(256);
     for (int32_t s = 0; s < call.n_states; ++s) states_of[labels_of.data()[s]].push_back(s);
@@ -284,7 +285,8 @@ void add_support(const Segments &segments, const HmmModel &model, int64_t from, 
     }
 }
 
-nb::tuple support(const Call &call, const HmmModel &model, const Segments &segments, nb::object progress) {
+Tuple<Numpy<double>, Numpy<double>> support(const Call &call, const HmmModel &model, const Segments &segments,
+                                            Progress progress) {
     std::vector<double> found(static_cast<size_t>(call.n_sequences));
     std::vector<Piece> pieces = pieces_of(call, segments, posterior_stretch(model));
     run_sequences(call, model, std::move(progress), [&](int64_t k, SumRun &run) {
@@ -309,22 +311,21 @@ template <class Compute>
 void define_both(nb::module_ &m, const std::string &name, Compute compute) {
     m.def((name + "_codes").c_str(),
           [compute](Numbers start, Table transition, Table emission, Codes codes, Offsets offsets, int n_threads,
-                    nb::object progress) {
+                    Progress progress) {
               Call call(start, transition, offsets, n_threads, progress);
               const HmmModel model = call.with_codes(start, transition, emission, codes);
               return compute(call, model, progress);
           },
           array("start"), array("transition"), array("emission"), array("codes"), array("offsets"), "n_threads"_a,
           "progress"_a = nb::none());
-    m.def(
-        (name + "_frames").c_str(),
-        [compute](Numbers start, Table transition, Table frames, Offsets offsets, int n_threads, nb::object progress) {
-            Call call(start, transition, offsets, n_threads, progress);
-            const HmmModel model = call.with_frames(start, transition, frames);
-            return compute(call, model, progress);
-        },
-        array("start"), array("transition"), array("frames"), array("offsets"), "n_threads"_a,
-        "progress"_a = nb::none());
+    m.def((name + "_frames").c_str(),
+          [compute](Numbers start, Table transition, Table frames, Offsets offsets, int n_threads, Progress progress) {
+              Call call(start, transition, offsets, n_threads, progress);
+              const HmmModel model = call.with_frames(start, transition, frames);
+              return compute(call, model, progress);
+          },
+          array("start"), array("transition"), array("frames"), array("offsets"), "n_threads"_a,
+          "progress"_a = nb::none());
 }
 
 }  // namespace
@@ -338,7 +339,7 @@ void bind_hmm_sums(nb::module_ &m) {
     m.def(
         "hmm_labels",
         [](Numbers start, Table transition, Table emission, Codes codes, Offsets offsets, Codes state_labels,
-           int n_threads, nb::object progress) {
+           int n_threads, Progress progress) {
             Call call(start, transition, offsets, n_threads, progress);
             const HmmModel model = call.with_codes(start, transition, emission, codes);
             return labels(call, model, state_labels, progress);
@@ -348,7 +349,7 @@ void bind_hmm_sums(nb::module_ &m) {
     m.def(
         "hmm_support",
         [](Numbers start, Table transition, Table emission, Codes codes, Offsets offsets, Codes state_labels,
-           Offsets begins, Offsets ends, Codes labels_of, int n_threads, nb::object progress) {
+           Offsets begins, Offsets ends, Codes labels_of, int n_threads, Progress progress) {
             Call call(start, transition, offsets, n_threads, progress);
             const HmmModel model = call.with_codes(start, transition, emission, codes);
             const Segments segments = segments_of(call, state_labels, begins, ends, labels_of);

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "../compute/buffer.hpp"
-#include "../tropical/viterbi.hpp"
+#include "../hmm/viterbi.hpp"
 #include "check.hpp"
 
 using namespace nb::literals;
@@ -41,8 +41,8 @@ void checked_offsets(const Array<int64_t, 1> &offsets, size_t n_steps) {
 }
 
 template <class State>
-nb::tuple decoded(const HmmLogs &logs, const HmmObservations &observations, ViterbiMethod method, int n_threads,
-                  PythonPoll &poll) {
+Tuple<AnyNumpy, Numpy<double>> decoded(const HmmLogs &logs, const HmmObservations &observations, ViterbiMethod method,
+                                       int n_threads, PythonPoll &poll) {
     Buffer<State> paths(observations.offsets[observations.n_sequences]);
     std::vector<double> scores(observations.n_sequences);
     {
@@ -61,16 +61,17 @@ ViterbiMethod method_of(const std::string &name) {
     return ViterbiMethod::products;
 }
 
-nb::tuple decode(const HmmLogs &logs, const HmmObservations &observations, const std::string &method, int n_threads,
-                 nb::object progress) {
+Tuple<AnyNumpy, Numpy<double>> decode(const HmmLogs &logs, const HmmObservations &observations,
+                                      const std::string &method, int n_threads, Progress progress) {
     PythonPoll poll(progress);
     const ViterbiMethod chosen = method_of(method);
     if (logs.n_states <= 256) return decoded<uint8_t>(logs, observations, chosen, n_threads, poll);
     return decoded<uint16_t>(logs, observations, chosen, n_threads, poll);
 }
 
-nb::tuple codes(Array<double, 1> start, Array<double, 2> transition, Array<double, 2> emission, Array<uint8_t, 1> codes,
-                Array<int64_t, 1> offsets, int n_threads, nb::object progress, const std::string &method) {
+Tuple<AnyNumpy, Numpy<double>> codes(Array<double, 1> start, Array<double, 2> transition, Array<double, 2> emission,
+                                     Array<uint8_t, 1> codes, Array<int64_t, 1> offsets, int n_threads,
+                                     Progress progress, const std::string &method) {
     require_threads(n_threads);
     require_progress(progress);
     HmmLogs logs = checked_logs(start, transition);
@@ -84,8 +85,9 @@ nb::tuple codes(Array<double, 1> start, Array<double, 2> transition, Array<doubl
                   n_threads, progress);
 }
 
-nb::tuple frames(Array<double, 1> start, Array<double, 2> transition, Array<double, 2> frames,
-                 Array<int64_t, 1> offsets, int n_threads, nb::object progress, const std::string &method) {
+Tuple<AnyNumpy, Numpy<double>> frames(Array<double, 1> start, Array<double, 2> transition, Array<double, 2> frames,
+                                      Array<int64_t, 1> offsets, int n_threads, Progress progress,
+                                      const std::string &method) {
     require_threads(n_threads);
     require_progress(progress);
     const HmmLogs logs = checked_logs(start, transition);

@@ -1,8 +1,9 @@
+// The module _native: what each file of this folder binds.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "../compute/isa.hpp"
+#include "../simd/isa.hpp"
 
 void bind_pairwise(nanobind::module_ &);
 void bind_best_targets(nanobind::module_ &);
@@ -27,9 +28,9 @@ void bind_profile_gpu(nanobind::module_ &);
 void bind_profile_floats(nanobind::module_ &);
 void bind_profile_domains(nanobind::module_ &);
 void bind_profile_search(nanobind::module_ &);
-void bind_tropical_products(nanobind::module_ &);
-void bind_tropical_paths(nanobind::module_ &);
-void bind_tropical_triangular(nanobind::module_ &);
+void bind_products(nanobind::module_ &);
+void bind_closures(nanobind::module_ &);
+void bind_triangular(nanobind::module_ &);
 void bind_hmm_viterbi(nanobind::module_ &);
 void bind_hmm_sums(nanobind::module_ &);
 void bind_trees(nanobind::module_ &);
@@ -64,9 +65,9 @@ NB_MODULE(_native, m) {
     bind_profile_floats(m);
     bind_profile_domains(m);
     bind_profile_search(m);
-    bind_tropical_products(m);
-    bind_tropical_paths(m);
-    bind_tropical_triangular(m);
+    bind_products(m);
+    bind_closures(m);
+    bind_triangular(m);
     bind_hmm_viterbi(m);
     bind_hmm_sums(m);
     bind_trees(m);

@@ -27,8 +27,8 @@ std::vector<int32_t> chosen_of(const Array<int32_t, 1> &chosen, int64_t n, const
     return {chosen.data(), chosen.data() + chosen.size()};
 }
 
-nb::object lengths(Array<uint8_t, 1> codes, Array<int64_t, 1> offsets, int n_codes, Array<int32_t, 1> rows,
-                   Array<int32_t, 1> columns, int n_threads, nb::object progress) {
+Numpy<int32_t> lengths(Array<uint8_t, 1> codes, Array<int64_t, 1> offsets, int n_codes, Array<int32_t, 1> rows,
+                       Array<int32_t, 1> columns, int n_threads, Progress progress) {
     require_threads(n_threads);
     require_progress(progress);
     const LcsSequences sequences = lcs_sequences_of(codes, offsets, n_codes);
@@ -44,8 +44,8 @@ nb::object lengths(Array<uint8_t, 1> codes, Array<int64_t, 1> offsets, int n_cod
     return to_numpy(std::move(out), std::array<size_t, 2>{of_rows.size(), of_columns.size()});
 }
 
-nb::object distances(Array<uint8_t, 1> codes, Array<int64_t, 1> offsets, int n_codes, Array<float, 1> share,
-                     int n_threads, nb::object progress) {
+Numpy<float> distances(Array<uint8_t, 1> codes, Array<int64_t, 1> offsets, int n_codes, Array<float, 1> share,
+                       int n_threads, Progress progress) {
     require_threads(n_threads);
     require_progress(progress);
     const LcsSequences sequences = lcs_sequences_of(codes, offsets, n_codes);
@@ -96,10 +96,12 @@ PairBegins checked_pairs(const Array<int32_t, 2> &pairs, const Array<uint16_t, 1
     return begins;
 }
 
-nb::tuple pooled(Array<int32_t, 2> pairs, Array<uint16_t, 1> row_sizes, Array<uint16_t, 1> columns,
-                 Array<uint16_t, 1> values, Array<int64_t, 1> offsets, Array<uint16_t, 1> column_of,
-                 Array<int64_t, 1> begins, Array<int32_t, 1> n_rows, Array<int32_t, 1> n_columns, double cutoff,
-                 int n_threads, nb::object progress) {
+Tuple<Numpy<uint16_t>, Numpy<uint16_t>, Numpy<uint16_t>> pooled(Array<int32_t, 2> pairs, Array<uint16_t, 1> row_sizes,
+                                                                Array<uint16_t, 1> columns, Array<uint16_t, 1> values,
+                                                                Array<int64_t, 1> offsets, Array<uint16_t, 1> column_of,
+                                                                Array<int64_t, 1> begins, Array<int32_t, 1> n_rows,
+                                                                Array<int32_t, 1> n_columns, double cutoff,
+                                                                int n_threads, Progress progress) {
     require_threads(n_threads);
     require_progress(progress);
     const auto n_entries = static_cast<int64_t>(offsets.size()), n_pairs = static_cast<int64_t>(pairs.shape(0));

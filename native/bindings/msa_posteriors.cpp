@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "../msa/posterior_dispatch.hpp"
+#include "../msa/posterior_unit.hpp"
 #include "../msa/posteriors.hpp"
 #include "../msa/sparse.hpp"
 #include "check.hpp"
@@ -49,10 +49,10 @@ void require_sequence_pairs(const Array<int32_t, 2> &pairs, int64_t n_sequences)
         require(pairs.data()[2 * k] != pairs.data()[2 * k + 1], "pairs: a sequence with itself");
 }
 
-nb::object pair_posteriors_of_arrays(Column<uint8_t> codes, Column<int64_t> offsets, Array<int32_t, 2> pairs,
-                                     Column<double> transitions, SquareTable match, Column<double> insert,
-                                     SquareTable boltzmann, Column<double> gap, float hmm_share, float cutoff,
-                                     float keep, int n_threads, nb::object progress) {
+Tuple<Numpy<float>, Numpy<uint16_t>, Numpy<uint16_t>, Numpy<uint16_t>> pair_posteriors_of_arrays(
+    Column<uint8_t> codes, Column<int64_t> offsets, Array<int32_t, 2> pairs, Column<double> transitions,
+    SquareTable match, Column<double> insert, SquareTable boltzmann, Column<double> gap, float hmm_share, float cutoff,
+    float keep, int n_threads, Progress progress) {
     require_threads(n_threads);
     require_progress(progress);
     const auto n_entries = static_cast<int64_t>(offsets.size());

@@ -23,8 +23,8 @@ ProfileColumns profile_columns(const Array<double, 2> &shares, const char *name)
 }
 
 template <class Work>
-nb::tuple merged(Work work) {
-    PythonPoll poll{nb::object(nb::none())};
+Tuple<Numpy<int32_t>, Numpy<int32_t>, int64_t> merged(Work work) {
+    PythonPoll poll{Progress(nb::none())};
     Watch watch;
     MergedColumns found;
     {
@@ -35,13 +35,14 @@ nb::tuple merged(Work work) {
     return nb::make_tuple(to_numpy(std::move(found.first)), to_numpy(std::move(found.second)), found.n_columns);
 }
 
-nb::tuple profiles(Array<double, 2> first, Array<double, 2> second) {
+Tuple<Numpy<int32_t>, Numpy<int32_t>, int64_t> profiles(Array<double, 2> first, Array<double, 2> second) {
     const ProfileColumns p = profile_columns(first, "first"), q = profile_columns(second, "second");
     require(p.n_letters == q.n_letters, "second: not the letters of the first profile");
     return merged([&](const Watch &watch) { return align_profiles(p, q, watch); });
 }
 
-nb::tuple profile_and_sequence(Array<double, 2> profile, Column<uint8_t> codes, Array<double, 2> scores) {
+Tuple<Numpy<int32_t>, Numpy<int32_t>, int64_t> profile_and_sequence(Array<double, 2> profile, Column<uint8_t> codes,
+                                                                    Array<double, 2> scores) {
     const ProfileColumns p = profile_columns(profile, "profile");
     const auto n = static_cast<size_t>(p.n_letters);
     require(scores.shape(0) == n && scores.shape(1) == n, "scores: not one of each two letters of the profile");

@@ -8,7 +8,6 @@
 #include "../msa/confidence.hpp"
 #include "../msa/guide_tree.hpp"
 #include "../msa/progressive.hpp"
-#include "../msa/refine.hpp"
 #include "check.hpp"
 #include "store_use.hpp"
 
@@ -22,7 +21,7 @@ constexpr int32_t kMostAlignedColumns = 1 << 19;
 
 /// Runs work(watch) without the interpreter's lock, and throws what ended it.
 template <class Work>
-void run_watched(const nb::object &progress, Work work) {
+void run_watched(const Progress &progress, Work work) {
     require_progress(progress);
     PythonPoll poll(progress);
     Watch watch;
@@ -57,7 +56,7 @@ ResidueColumns residue_columns(const PosteriorStore &store, const Column<int32_t
     return found;
 }
 
-nb::tuple guide_tree(Column<float> distances, nb::object progress) {
+Tuple<Numpy<int32_t>, Numpy<double>> guide_tree(Column<float> distances, Progress progress) {
     const auto size = static_cast<int64_t>(distances.size());
     const auto n = static_cast<int64_t>(std::llround((1 + std::sqrt(1.0 + 8.0 * static_cast<double>(size))) / 2));
     require(n * (n - 1) / 2 == size, "distances: their number is none of n (n - 1) / 2");
@@ -72,7 +71,7 @@ nb::tuple guide_tree(Column<float> distances, nb::object progress) {
     return nb::make_tuple(to_numpy(std::move(children), shape), to_numpy(std::move(tree.branch_lengths)));
 }
 
-nb::object leaf_weights(Array<int32_t, 2> children, Column<double> branch_lengths) {
+Numpy<double> leaf_weights(Array<int32_t, 2> children, Column<double> branch_lengths) {
     const auto n = static_cast<int64_t>(children.shape(0)) + 1;
     const Children *pairs = require_children(children, n);
     require(branch_lengths.size() == 2 * static_cast<size_t>(n) - 1, "branch_lengths: not one of each");
@@ -82,8 +81,8 @@ nb::object leaf_weights(Array<int32_t, 2> children, Column<double> branch_length
     return to_numpy(sequence_weights(pairs, branch_lengths.data(), static_cast<int32_t>(n)));
 }
 
-nb::object progressive_by_posteriors(const PosteriorStore &store, Array<int32_t, 2> children, Column<double> weights,
-                                     int n_threads, nb::object progress) {
+Numpy<int32_t> progressive_by_posteriors(const PosteriorStore &store, Array<int32_t, 2> children,
+                                         Column<double> weights, int n_threads, Progress progress) {
     const int32_t n = require_family(store);
     const Children *pairs = require_children(children, n);
     require_weights(weights, static_cast<size_t>(n), "weights");
@@ -105,9 +104,9 @@ RefineRules rules_of(const std::string &split, const std::string &accept, int64_
     return rules;
 }
 
-nb::object refined(const PosteriorStore &store, Column<int32_t> columns, Column<double> weights,
-                   const std::string &split, const std::string &accept, int64_t n_rounds, uint64_t seed, int n_threads,
-                   nb::object progress) {
+Numpy<int32_t> refined(const PosteriorStore &store, Column<int32_t> columns, Column<double> weights,
+                       const std::string &split, const std::string &accept, int64_t n_rounds, uint64_t seed,
+                       int n_threads, Progress progress) {
     const int32_t n = require_family(store);
     const RefineRules rules = rules_of(split, accept, n_rounds, seed);
     require_weights(weights, static_cast<size_t>(n), "weights");
@@ -118,8 +117,8 @@ nb::object refined(const PosteriorStore &store, Column<int32_t> columns, Column<
     return to_numpy(std::move(found.all()));
 }
 
-nb::tuple confidence(const PosteriorStore &store, Column<int32_t> columns, Column<double> weights, int n_threads,
-                     nb::object progress) {
+Tuple<Numpy<float>, Numpy<float>> confidence(const PosteriorStore &store, Column<int32_t> columns,
+                                             Column<double> weights, int n_threads, Progress progress) {
     const int32_t n = require_family(store);
     require_weights(weights, static_cast<size_t>(n), "weights");
     require_threads(n_threads);
@@ -148,7 +147,7 @@ void bind_msa_progressive(nb::module_ &m) {
           "progress"_a.none() = nb::none(), "The column of every residue.");
     m.def("refine", &refined, "store"_a, array("columns"), array("weights"), "split"_a, "accept"_a, "n_rounds"_a,
           "seed"_a, "n_threads"_a, "progress"_a.none() = nb::none(),
-          "The column of every residue after rounds of realignment; see native/msa/refine.hpp.");
+          "The column of every residue after rounds of realignment; see native/msa/progressive.hpp.");
     m.def("confidence", &confidence, "store"_a, array("columns"), array("weights"), "n_threads"_a,
           "progress"_a.none() = nb::none(), "Mean posteriors of every residue and every column.");
 }

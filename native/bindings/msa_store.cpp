@@ -5,6 +5,7 @@
 #include <cmath>
 #include <optional>
 
+#include "../msa/block_rows.hpp"
 #include "../msa/consistency.hpp"
 #include "../msa/store.hpp"
 #include "check.hpp"
@@ -36,11 +37,11 @@ bool has(const PosteriorStore &store, int x, int y) {
 }
 
 template <class T>
-nb::object copied(const T *data, size_t size) {
+Numpy<T> copied(const T *data, size_t size) {
     return to_numpy(std::vector<T>(data, data + size));
 }
 
-nb::tuple matrix(const PosteriorStore &store, int x, int y) {
+Tuple<Numpy<uint32_t>, Numpy<uint16_t>, Numpy<uint16_t>> matrix(const PosteriorStore &store, int x, int y) {
     require(has(store, x, y), "x, y: a pair without posteriors");
     const ReadsStore reads(store);
     const SparseRows rows = store.rows(x, y);
@@ -49,8 +50,15 @@ nb::tuple matrix(const PosteriorStore &store, int x, int y) {
                           copied(rows.values, n_elements));
 }
 
+/// A function of pairs, sizes, places, members, weights, how many at once, and shift: a sum per element.
+TROPALIGN_PYTHON_TYPE(ProductSums,
+                      "collections.abc.Callable[[numpy.typing.NDArray[numpy.int32], "
+                      "numpy.typing.NDArray[numpy.int32], numpy.typing.NDArray[numpy.uint16], "
+                      "numpy.typing.NDArray[numpy.int32], numpy.typing.NDArray[numpy.int32], int, int], "
+                      "numpy.typing.NDArray[numpy.int32]]")
+
 /// Asks a Python function for sums of products.
-std::vector<int32_t> products_of(const nb::object &products, const ProductRequest &request) {
+std::vector<int32_t> products_of(const ProductSums &products, const ProductRequest &request) {
     nb::gil_scoped_acquire gil;
     const nb::object found =
         products(to_numpy(std::vector<int32_t>(request.pairs)), to_numpy(std::vector<int32_t>(request.sizes)),
@@ -68,7 +76,7 @@ void require_weights(const Column<double> &weights, const char *what) {
 }
 
 void relax_store(PosteriorStore &store, Column<double> weights, Column<int32_t> groups, double gain, double cutoff,
-                 int n_threads, nb::object progress, nb::object products, std::optional<Column<double>> third_weights) {
+                 int n_threads, Progress progress, ProductSums products, std::optional<Column<double>> third_weights) {
     require_threads(n_threads);
     if (!products.is_none() && !PyCallable_Check(products.ptr())) throw nb::type_error("products: not callable");
     require_progress(progress);
@@ -120,4 +128,30 @@ void bind_msa_store(nb::module_ &m) {
         .def_prop_ro("n_pairs", &PosteriorStore::n_pairs, "Pairs that have posteriors.")
         .def_prop_ro("n_elements", &PosteriorStore::n_elements, "Elements of all pairs, each counted once.")
         .def_prop_ro("n_bytes", &PosteriorStore::n_bytes, "Bytes of memory.");
+}
+
+// A store's posteriors as a GPU takes them.
+
+using namespace nb::literals;
+
+namespace tropalign {
+namespace {
+
+Tuple<Numpy<int32_t>, Numpy<uint32_t>, Numpy<uint32_t>, Numpy<uint16_t>> blocks_of(const PosteriorStore &store) {
+    const ReadsStore reads(store);
+    BlockRows rows;
+    {
+        nb::gil_scoped_release released;
+        rows = block_rows(store);
+    }
+    return nb::make_tuple(to_numpy(std::move(rows.bases)), to_numpy(std::move(rows.row_blocks)),
+                          to_numpy(std::move(rows.blocks)), to_numpy(std::move(rows.values)));
+}
+
+}  // namespace
+}  // namespace tropalign
+
+void bind_msa_blocks(nb::module_ &m) {
+    m.def("block_rows", &tropalign::blocks_of, "store"_a,
+          "Bases [n][n], blocks of rows, blocks [.][3] and values; see native/msa/block_rows.hpp.");
 }

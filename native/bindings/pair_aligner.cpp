@@ -8,17 +8,17 @@
 
 #include "../pairwise/band_trials.hpp"
 #include "../pairwise/cpu_plan.hpp"
-#include "../pairwise/dispatch.hpp"
+#include "../pairwise/interface.hpp"
 #include "../pairwise/orientation.hpp"
 #include "../pairwise/tile.hpp"
-#include "pair_scoring.hpp"
+#include "pair_arguments.hpp"
 
 using namespace nb::literals;
 
 namespace tropalign {
 namespace {
 
-constexpr uint8_t kNoLetter = 255;
+constexpr uint8_t kNoCode = 255;
 /// Pairs from this many cells on take longer than it takes to let Python's lock go.
 constexpr int64_t kUnlockedCells = 1 << 16;
 /// Larger pairs take milliseconds, and memory that somebody should have allowed: tropalign.pairwise.task sees to both.
@@ -65,12 +65,14 @@ struct Room {
         uint8_t *to = mine.data() + kCodeMargin, all = 0;
         for (Py_ssize_t k = 0; k < size; ++k) to[k] = code_of[static_cast<uint8_t>(bytes[k])], all |= to[k];
         offsets[side][0] = 0, offsets[side][1] = size;
-        return {to, offsets[side], all == kNoLetter ? 0 : 1};
+        return {to, offsets[side], all == kNoCode ? 0 : 1};
     }
 };
 
 /// How pairs of one alphabet are read and scored.
 class PairAligner {
+    using Row = Tuple<Any, nb::ellipsis>;
+
   public:
     PairAligner(Column<uint8_t> codes, const Matrix &matrix, int32_t gap_open, int32_t gap_extend, const char *mode,
                 std::tuple<bool, bool, bool, bool> free_ends, int depth)
@@ -79,22 +81,22 @@ class PairAligner {
           scoring_(checked(matrix, gap_open, gap_extend, mode, depth)), oriented_(scoring_) {
         require(codes_.size() == 256, "codes: not one of each byte");
         for (const uint8_t code : codes_)
-            require(code == kNoLetter || code < kPadCode, "codes: one is beyond the alphabet");
+            require(code == kNoCode || code < kPadCode, "codes: one is beyond the alphabet");
         for (size_t k = 0; k < matrix.size(); ++k) most_ = std::max(most_, std::abs(int64_t{matrix.data()[k]}));
         most_ += gap_open + 2 * int64_t{gap_extend};
     }
 
     /// None for what this does not do: an empty text, a letter without a code, scores that may not fit, a large pair.
-    nb::object align(nb::str query, nb::str target) const {
+    std::optional<Row> align(nb::str query, nb::str target) const {
         thread_local Room room;
         static constexpr int64_t first = 0;
         const Sequences queries = room.read(codes_, query, 0), targets = room.read(codes_, target, 1);
-        if (!queries.count || !targets.count) return nb::none();
+        if (!queries.count || !targets.count) return std::nullopt;
         const TileRequest request{queries, targets, &first, &first, 1, free_ends_, 1, kTileBytes};
         const int64_t m = queries[0].length, n = targets[0].length, cells = m * n;
-        if (most_ * (2 * std::max(m, n) + 2) > INT32_MAX) return nb::none();
+        if (most_ * (2 * std::max(m, n) + 2) > INT32_MAX) return std::nullopt;
         const bool query_in_rows = longer_in_rows(m, n).query_in_rows;
-        PythonPoll poll{nb::none()};
+        PythonPoll poll{Progress(nb::none())};
         LaneResult found;
         TileColumns columns;
         bool is_left = false;
@@ -117,9 +119,9 @@ class PairAligner {
             }
         }
         poll.rethrow();
-        const nb::object result = is_left                ? nb::none()
-                                  : columns.score.size() ? as_tuple(columns, room.cigar)
-                                                         : as_tuple(found, query_in_rows, room.cigar);
+        std::optional<Row> result;
+        if (!is_left)
+            result = columns.score.size() ? as_tuple(columns, room.cigar) : as_tuple(found, query_in_rows, room.cigar);
         if (room.scratch.most_bytes() > kKeptBytes) room.scratch = UnitScratch();
         for (auto &codes : room.codes)
             if (codes.size() > kKeptBytes) codes = std::vector<uint8_t>();
@@ -141,7 +143,7 @@ class PairAligner {
         return Scoring(mode_named(mode), static_cast<Depth>(depth), matrix.data(), gap_open, gap_extend);
     }
 
-    nb::object as_tuple(const LaneResult &found, bool query_in_rows, std::string &cigar) const {
+    Row as_tuple(const LaneResult &found, bool query_in_rows, std::string &cigar) const {
         if (scoring_.depth == Depth::score) return nb::make_tuple(found.score);
         const int32_t begin[] = {found.row_begin, found.column_begin}, end[] = {found.row_end, found.column_end};
         const int query = query_in_rows ? 0 : 1, target = 1 - query;
@@ -154,7 +156,7 @@ class PairAligner {
 #undef X
     }
 
-    nb::object as_tuple(const TileColumns &found, std::string &cigar) const {
+    Row as_tuple(const TileColumns &found, std::string &cigar) const {
         LaneResult row{};
         row.score = found.score[0];
         if (scoring_.depth != Depth::score) {

@@ -33,10 +33,10 @@ class Pairs {
     const OwnSets sets_;
 };
 
-nb::object score_bounds_of(Column<uint8_t> query_codes, Column<int64_t> query_offsets, Column<uint8_t> target_codes,
-                           Column<int64_t> target_offsets, Column<int64_t> query_index, Column<int64_t> target_index,
-                           Matrix matrix, int32_t gap_open, int32_t gap_extend, const char *mode, bool pays_ends,
-                           int n_threads) {
+Numpy<int32_t> score_bounds_of(Column<uint8_t> query_codes, Column<int64_t> query_offsets, Column<uint8_t> target_codes,
+                               Column<int64_t> target_offsets, Column<int64_t> query_index,
+                               Column<int64_t> target_index, Matrix matrix, int32_t gap_open, int32_t gap_extend,
+                               const char *mode, bool pays_ends, int n_threads) {
     const Pairs pairs(query_codes, query_offsets, target_codes, target_offsets, query_index, target_index, n_threads);
     check_scoring(matrix, gap_open, gap_extend, pairs.longest());
     auto scoring = std::make_unique<Scoring>(mode_named(mode), Depth::score, matrix.data(), gap_open, gap_extend);
@@ -48,9 +48,9 @@ nb::object score_bounds_of(Column<uint8_t> query_codes, Column<int64_t> query_of
     return to_numpy(std::move(bound));
 }
 
-nb::object identity_bounds_of(Column<uint8_t> query_codes, Column<int64_t> query_offsets, Column<uint8_t> target_codes,
-                              Column<int64_t> target_offsets, Column<int64_t> query_index, Column<int64_t> target_index,
-                              int n_threads) {
+Numpy<int32_t> identity_bounds_of(Column<uint8_t> query_codes, Column<int64_t> query_offsets,
+                                  Column<uint8_t> target_codes, Column<int64_t> target_offsets,
+                                  Column<int64_t> query_index, Column<int64_t> target_index, int n_threads) {
     const Pairs pairs(query_codes, query_offsets, target_codes, target_offsets, query_index, target_index, n_threads);
     std::vector<int32_t> bound(query_index.size());
     {

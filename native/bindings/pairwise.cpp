@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "../pairwise/dispatch.hpp"
+#include "../pairwise/interface.hpp"
 #include "../pairwise/piece_tile.hpp"
 #include "../pairwise/tile.hpp"
 #include "pair_arguments.hpp"
@@ -14,7 +14,7 @@ using namespace nb::literals;
 namespace tropalign {
 namespace {
 
-nb::dict columns_as_dict(TileColumns &&columns, Depth depth) {
+Dict columns_as_dict(TileColumns &&columns, Depth depth) {
     nb::dict out;
     out["score"] = to_numpy(std::move(columns.score));
     if (depth != Depth::score) {
@@ -40,7 +40,7 @@ nb::dict columns_as_dict(TileColumns &&columns, Depth depth) {
 
 TileRequest request_of(const OwnSets &sets, const Column<int64_t> &query_index, const Column<int64_t> &target_index,
                        std::tuple<bool, bool, bool, bool> free_ends, int depth, int n_threads, int64_t memory_bytes,
-                       const nb::object &progress) {
+                       const Progress &progress) {
     require_threads(n_threads);
     require_progress(progress);
     require(depth >= 0 && depth <= 2, "depth: none of 0, 1 and 2");
@@ -57,11 +57,11 @@ TileRequest request_of(const OwnSets &sets, const Column<int64_t> &query_index, 
     return request;
 }
 
-nb::dict align_pairs(Column<uint8_t> query_codes, Column<int64_t> query_offsets, Column<uint8_t> target_codes,
-                     Column<int64_t> target_offsets, Column<int64_t> query_index, Column<int64_t> target_index,
-                     Matrix matrix, int32_t gap_open, int32_t gap_extend, const char *mode,
-                     std::tuple<bool, bool, bool, bool> free_ends, int depth, int n_threads, int64_t memory_bytes,
-                     nb::object progress) {
+Dict align_pairs(Column<uint8_t> query_codes, Column<int64_t> query_offsets, Column<uint8_t> target_codes,
+                 Column<int64_t> target_offsets, Column<int64_t> query_index, Column<int64_t> target_index,
+                 Matrix matrix, int32_t gap_open, int32_t gap_extend, const char *mode,
+                 std::tuple<bool, bool, bool, bool> free_ends, int depth, int n_threads, int64_t memory_bytes,
+                 Progress progress) {
     const OwnSets sets(query_codes, query_offsets, target_codes, target_offsets);
     check_scoring(matrix, gap_open, gap_extend, sets.longest());
     const TileRequest request =
@@ -93,11 +93,11 @@ PieceCosts piece_costs(const Pieces &inner, const Pieces &ends) {
     return costs;
 }
 
-nb::dict align_pieces_python(Column<uint8_t> query_codes, Column<int64_t> query_offsets, Column<uint8_t> target_codes,
-                             Column<int64_t> target_offsets, Column<int64_t> query_index, Column<int64_t> target_index,
-                             Matrix matrix, Pieces gap, Pieces end_gap, const char *mode,
-                             std::tuple<bool, bool, bool, bool> free_ends, int depth, int n_threads,
-                             int64_t memory_bytes, nb::object progress) {
+Dict align_pieces_python(Column<uint8_t> query_codes, Column<int64_t> query_offsets, Column<uint8_t> target_codes,
+                         Column<int64_t> target_offsets, Column<int64_t> query_index, Column<int64_t> target_index,
+                         Matrix matrix, Pieces gap, Pieces end_gap, const char *mode,
+                         std::tuple<bool, bool, bool, bool> free_ends, int depth, int n_threads, int64_t memory_bytes,
+                         Progress progress) {
     const OwnSets sets(query_codes, query_offsets, target_codes, target_offsets);
     const PieceCosts costs = piece_costs(gap, end_gap);
     check_scoring(matrix, costs.most_open(), costs.most_extend(), sets.longest());

@@ -6,8 +6,7 @@
 #include <memory>
 
 #include "../phylo/branch_vectors.hpp"
-#include "../phylo/dispatch.hpp"
-#include "../phylo/paths.hpp"
+#include "../phylo/interface.hpp"
 #include "../phylo/prune.hpp"
 #include "../phylo/scores.hpp"
 #include "check.hpp"
@@ -18,7 +17,7 @@ namespace tropalign {
 namespace {
 
 template <class T>
-nb::object new_array(std::initializer_list<size_t> shape, T *&data) {
+Numpy<T> new_array(std::initializer_list<size_t> shape, T *&data) {
     size_t size = 1;
     for (size_t n : shape) size *= n;
     auto owner = std::make_unique<T[]>(size);
@@ -103,7 +102,7 @@ class BranchMaker {
     }
 
     /// The distinct vectors as planes, and the number of each branch's vector.
-    nb::tuple planes() const {
+    Tuple<Numpy<uint64_t>, Numpy<int64_t>> planes() const {
         DistinctVectors found;
         {
             nb::gil_scoped_release released;
@@ -169,9 +168,10 @@ void check_bounds(const BranchBounds &bounds, const ReferencePlanes &planes, con
 
 /// Scores of all vectors, or with bounds of the vectors that may be among the n_best best; the windows of columns in
 /// which the best alignments lie; and the number of cells computed.
-nb::tuple scores_of_reads(Array<uint64_t, 3> planes, int64_t n_vectors, int n_empty, ScoringNumbers numbers,
-                          Array<uint8_t, 1> codes, Array<int64_t, 1> offsets, Array<uint32_t, 1> sets, int word_bits,
-                          const BranchBounds *bounds, int n_best, int n_strands, int n_threads, nb::object progress) {
+Tuple<Numpy<int32_t>, Numpy<int32_t>, Numpy<int8_t>, int64_t> scores_of_reads(
+    Array<uint64_t, 3> planes, int64_t n_vectors, int n_empty, ScoringNumbers numbers, Array<uint8_t, 1> codes,
+    Array<int64_t, 1> offsets, Array<uint32_t, 1> sets, int word_bits, const BranchBounds *bounds, int n_best,
+    int n_strands, int n_threads, Progress progress) {
     require_threads(n_threads);
     require_progress(progress);
     const PlaceScoring scoring = scoring_of(numbers);
@@ -186,8 +186,9 @@ nb::tuple scores_of_reads(Array<uint64_t, 3> planes, int64_t n_vectors, int n_em
     int32_t *data, *window;
     int8_t *strand;
     const auto n_reads = static_cast<size_t>(reads.n_reads / n_strands);
-    nb::object out = new_array<int32_t>({n_reads, kPlaceLanes * planes.shape(0)}, data);
-    nb::object windows = new_array<int32_t>({n_reads, 2}, window), strands = new_array<int8_t>({n_reads}, strand);
+    const auto out = new_array<int32_t>({n_reads, kPlaceLanes * planes.shape(0)}, data);
+    const auto windows = new_array<int32_t>({n_reads, 2}, window);
+    const auto strands = new_array<int8_t>({n_reads}, strand);
     PythonPoll poll(progress);
     std::atomic<int64_t> cells{0};
     {
@@ -209,9 +210,10 @@ nb::tuple scores_of_reads(Array<uint64_t, 3> planes, int64_t n_vectors, int n_em
     return nb::make_tuple(out, windows, strands, cells.load());
 }
 
-nb::tuple paths(Array<uint64_t, 3> planes, int64_t n_vectors, int n_empty, ScoringNumbers numbers,
-                Array<uint8_t, 1> codes, Array<int64_t, 1> offsets, Array<uint32_t, 1> sets, Array<int64_t, 1> rows,
-                Array<int32_t, 2> windows, int n_threads) {
+Tuple<Numpy<int32_t>, Numpy<int32_t>> paths(Array<uint64_t, 3> planes, int64_t n_vectors, int n_empty,
+                                            ScoringNumbers numbers, Array<uint8_t, 1> codes, Array<int64_t, 1> offsets,
+                                            Array<uint32_t, 1> sets, Array<int64_t, 1> rows, Array<int32_t, 2> windows,
+                                            int n_threads) {
     require_threads(n_threads);
     const PlaceScoring scoring = scoring_of(numbers);
     const ReferencePlanes reference = planes_from(planes, n_vectors, n_empty);
@@ -228,7 +230,7 @@ nb::tuple paths(Array<uint64_t, 3> planes, int64_t n_vectors, int n_empty, Scori
     }
     require(good, "windows: a window is empty, or outside of the columns");
     int32_t *column, *score;
-    nb::object columns = new_array<int32_t>({codes.size()}, column), best = new_array<int32_t>({rows.size()}, score);
+    const auto columns = new_array<int32_t>({codes.size()}, column), best = new_array<int32_t>({rows.size()}, score);
     {
         nb::gil_scoped_release released;
         place_paths(scoring, reference, reads, rows.data(), windows.data(), n_threads, column, score);
@@ -236,12 +238,12 @@ nb::tuple paths(Array<uint64_t, 3> planes, int64_t n_vectors, int n_empty, Scori
     return nb::make_tuple(columns, best);
 }
 
-nb::object vectors(Array<uint64_t, 3> planes, int64_t n_vectors, int n_empty, Array<int64_t, 1> rows) {
+Numpy<uint32_t> vectors(Array<uint64_t, 3> planes, int64_t n_vectors, int n_empty, Array<int64_t, 1> rows) {
     const ReferencePlanes reference = planes_from(planes, n_vectors, n_empty);
     require_below(rows.data(), rows.size(), n_vectors, "rows");
     const auto n_columns = static_cast<size_t>(reference.n_columns - n_empty);
     uint32_t *data;
-    nb::object out = new_array<uint32_t>({rows.size(), n_columns}, data);
+    const auto out = new_array<uint32_t>({rows.size(), n_columns}, data);
     for (size_t k = 0; k < rows.size(); ++k) vector_of_lane(reference, rows.data()[k], data + k * n_columns);
     return out;
 }

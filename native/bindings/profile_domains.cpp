@@ -19,7 +19,7 @@ nb::object table(const std::vector<Item> &items, const std::array<T Item::*, n> 
     return to_numpy(std::move(values), std::array<size_t, 2>{items.size(), n});
 }
 
-nb::object regions_of(Column<float> begin, Column<float> end, Column<float> homology) {
+Numpy<int32_t> regions_of(Column<float> begin, Column<float> end, Column<float> homology) {
     require(begin.size() >= 1 && begin.size() == end.size() && end.size() == homology.size(),
             "begin, end, homology: not of one length above 0");
     DomainPosteriors posteriors;
@@ -32,8 +32,8 @@ nb::object regions_of(Column<float> begin, Column<float> end, Column<float> homo
     return to_numpy(std::move(rows), std::array<size_t, 2>{regions.size(), 3});
 }
 
-nb::tuple traces_of(const SearchModel &model, const TargetBlock &block, int32_t target, int32_t begin, int32_t end,
-                    int32_t n_traces, uint32_t seed) {
+Tuple<Numpy<int32_t>, Numpy<float>> traces_of(const SearchModel &model, const TargetBlock &block, int32_t target,
+                                              int32_t begin, int32_t end, int32_t n_traces, uint32_t seed) {
     require(target >= 0 && target < block.size(), "target: not in the block");
     require(begin >= 0 && begin < end && end <= block.length(target), "begin, end: empty or beyond the target");
     require(n_traces >= 1 && n_traces <= 1'000'000, "n_traces: outside of 1 to 1000000");
@@ -52,7 +52,7 @@ nb::tuple traces_of(const SearchModel &model, const TargetBlock &block, int32_t 
     return nb::make_tuple(table(segments, members), to_numpy(std::move(scores)));
 }
 
-nb::tuple clusters_of(Array<int32_t, 2> segments, int32_t n_traces) {
+Tuple<Numpy<int32_t>, Numpy<float>> clusters_of(Array<int32_t, 2> segments, int32_t n_traces) {
     require(segments.shape(1) == 5, "segments: not trace, begin, end, model_begin and model_end of each");
     require(n_traces >= 1, "n_traces: below 1");
     std::vector<Segment> chosen(segments.shape(0));
@@ -75,8 +75,8 @@ nb::tuple clusters_of(Array<int32_t, 2> segments, int32_t n_traces) {
     return nb::make_tuple(table(clusters, members), table(clusters, std::array{&Cluster::probability}));
 }
 
-nb::dict domains_of(const SearchModel &model, const TargetBlock &block, Column<int32_t> targets, uint32_t seed,
-                    bool null2) {
+ArrayDict domains_of(const SearchModel &model, const TargetBlock &block, Column<int32_t> targets, uint32_t seed,
+                     bool null2) {
     require_below(targets.data(), targets.size(), block.size(), "targets");
     const Targets chosen(targets.data(), targets.size());
     std::vector<TargetHit> hits;

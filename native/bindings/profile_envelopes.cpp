@@ -11,7 +11,7 @@ namespace {
 
 nb::bytes bytes_of(const std::string &text) { return nb::bytes(text.data(), text.size()); }
 
-nb::dict as_dict(const EnvelopeResult &result) {
+Dict as_dict(const EnvelopeResult &result) {
     const DomainHit &hit = result.hit;
     nb::dict out;
     out["is_dropped"] = result.is_dropped;
@@ -26,7 +26,7 @@ nb::dict as_dict(const EnvelopeResult &result) {
     return out;
 }
 
-nb::list rescore(const SearchModel &model, const TargetBlock &block, Array<int32_t, 2> envelopes, bool with_null2) {
+List<Dict> rescore(const SearchModel &model, const TargetBlock &block, Array<int32_t, 2> envelopes, bool with_null2) {
     require(envelopes.shape(1) == 3, "envelopes: not target, begin and end of each");
     std::vector<Envelope> wanted(envelopes.shape(0));
     for (size_t k = 0; k < wanted.size(); ++k) {

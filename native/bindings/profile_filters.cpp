@@ -14,7 +14,7 @@ namespace tropalign {
 namespace {
 
 template <class Stage>
-nb::object scores_by(const TargetBlock &block, const Column<int32_t> &targets, Stage stage) {
+Numpy<float> scores_by(const TargetBlock &block, const Column<int32_t> &targets, Stage stage) {
     const Targets chosen = checked_targets(block, targets);
     std::vector<float> nats(chosen.size());
     {
@@ -28,22 +28,22 @@ using Scores = void(const SearchModel &, const TargetBlock &, Targets, float *);
 
 /// The scores of one filter.
 template <Scores *filter>
-nb::object scores(const SearchModel &model, const TargetBlock &block, Column<int32_t> targets) {
+Numpy<float> scores(const SearchModel &model, const TargetBlock &block, Column<int32_t> targets) {
     return scores_by(block, targets, [&](Targets chosen, float *nats) { filter(model, block, chosen, nats); });
 }
 
 using ArrangedScores = void(const SearchModel &, const TargetBlock &, Targets, int, float *);
 
-/// The same by one arrangement of lanes.
+/// Scores by one arrangement of lanes.
 template <ArrangedScores *filter, int (*n_arrangements)()>
-nb::object arranged_scores(const SearchModel &model, const TargetBlock &block, Column<int32_t> targets,
-                           int arrangement) {
+Numpy<float> arranged_scores(const SearchModel &model, const TargetBlock &block, Column<int32_t> targets,
+                             int arrangement) {
     require(arrangement >= 0 && arrangement < n_arrangements(), "arrangement: there is none of this number");
     return scores_by(block, targets,
                      [&](Targets chosen, float *nats) { filter(model, block, chosen, arrangement, nats); });
 }
 
-nb::object logarithms(Column<float> values) {
+Numpy<float> logarithms(Column<float> values) {
     const bool good =
         std::all_of(values.data(), values.data() + values.size(), [](float x) { return std::isnormal(x) && x > 0; });
     require(good, "values: a number that is not positive and normal");
@@ -52,7 +52,8 @@ nb::object logarithms(Column<float> values) {
     return to_numpy(std::move(made));
 }
 
-nb::tuple msv_filter_of(const SearchModel &model, const TargetBlock &block, Column<int32_t> targets, double F1) {
+Tuple<Numpy<int32_t>, Numpy<float>> msv_filter_of(const SearchModel &model, const TargetBlock &block,
+                                                  Column<int32_t> targets, double F1) {
     const Targets chosen = checked_targets(block, targets);
     for (size_t k = 1; k < chosen.size(); ++k)
         require(block.length(chosen[k - 1]) <= block.length(chosen[k]), "targets: not by ascending length");

@@ -1,7 +1,7 @@
 // The stages of a search that compute in floats, each by itself.
-#include "../compute/denormals.hpp"
-#include "../profile/domain_posteriors.hpp"
 #include "../profile/parsers.hpp"
+#include "../profile/regions.hpp"
+#include "../simd/denormals.hpp"
 #include "checked_targets.hpp"
 
 using namespace nb::literals;
@@ -9,7 +9,7 @@ using namespace nb::literals;
 namespace tropalign {
 namespace {
 
-nb::object forward_scores_of(const SearchModel &model, const TargetBlock &block, Column<int32_t> targets) {
+Numpy<float> forward_scores_of(const SearchModel &model, const TargetBlock &block, Column<int32_t> targets) {
     const Targets chosen = checked_targets(block, targets);
     std::vector<float> nats(chosen.size());
     {
@@ -24,7 +24,7 @@ nb::object rows_of(std::vector<float> &&specials) {
     return to_numpy(std::move(specials), shape);
 }
 
-nb::dict parsed(const TargetBlock &block, int32_t k, ParsedTarget &target) {
+Dict parsed(const TargetBlock &block, int32_t k, ParsedTarget &target) {
     DomainPosteriors posteriors;
     domain_posteriors(block, k, target, posteriors);
     nb::dict found;
@@ -38,7 +38,7 @@ nb::dict parsed(const TargetBlock &block, int32_t k, ParsedTarget &target) {
     return found;
 }
 
-nb::list parse_targets(const SearchModel &model, const TargetBlock &block, Column<int32_t> targets) {
+List<Dict> parse_targets(const SearchModel &model, const TargetBlock &block, Column<int32_t> targets) {
     const Targets chosen = checked_targets(block, targets);
     std::vector<ParsedTarget> found(chosen.size());
     {

@@ -22,8 +22,10 @@ Targets ascending(const TargetBlock &block, const Column<int32_t> &targets) {
     return {targets.data(), targets.size()};
 }
 
+using MsvOfPython = nb::typed<nb::callable, Numpy<uint8_t>(Numpy<int32_t>, Numpy<uint8_t>)>;
+
 /// msv(targets, enter): the highest M of each, from Python.
-MsvOfMany msv_of_python(const nb::callable &msv) {
+MsvOfMany msv_of_python(const MsvOfPython &msv) {
     return [&msv](Targets targets, const uint8_t *enter, uint8_t *highest) {
         std::vector<int32_t> indices(targets.begin(), targets.end());
         const nb::object found =
@@ -34,8 +36,9 @@ MsvOfMany msv_of_python(const nb::callable &msv) {
     };
 }
 
-nb::tuple msv_filter_of_highest(const SearchModel &model, const TargetBlock &block, Column<int32_t> targets,
-                                Bytes highest, double F1, nb::callable msv) {
+Tuple<Numpy<int32_t>, Numpy<float>> msv_filter_of_highest(const SearchModel &model, const TargetBlock &block,
+                                                          Column<int32_t> targets, Bytes highest, double F1,
+                                                          MsvOfPython msv) {
     const Targets chosen = ascending(block, targets);
     require(highest.size() == chosen.size(), "highest: not one per target");
     require(F1 >= 0, "F1: not a P-value");
@@ -45,14 +48,14 @@ nb::tuple msv_filter_of_highest(const SearchModel &model, const TargetBlock &blo
     return nb::make_tuple(to_numpy(std::move(passed)), to_numpy(std::move(nats)));
 }
 
-nb::object word_moves_of(const TargetBlock &block, Column<int32_t> targets) {
+Numpy<int32_t> word_moves_of(const TargetBlock &block, Column<int32_t> targets) {
     require_below(targets.data(), targets.size(), block.size(), "targets");
     std::vector<int32_t> moves;
     for (size_t k = 0; k < targets.size(); ++k) moves.push_back(word_move(block.length(targets.data()[k])));
     return to_numpy(std::move(moves));
 }
 
-nb::object viterbi_scores_of_highest(const TargetBlock &block, Column<int32_t> targets, Column<int32_t> highest) {
+Numpy<float> viterbi_scores_of_highest(const TargetBlock &block, Column<int32_t> targets, Column<int32_t> highest) {
     require_below(targets.data(), targets.size(), block.size(), "targets");
     require(highest.size() == targets.size(), "highest: not one per target");
     std::vector<float> nats;

@@ -1,5 +1,6 @@
 // A model of tropalign.profile.models as the stages take it. Its tables are seen from Python for tests.
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/variant.h>
 
 #include <algorithm>
 #include <cmath>
@@ -19,7 +20,7 @@ constexpr size_t kMostNodes = 1'000'000;
 /// Above 1 a probability may be by rounding alone: scores of larger ones leave the range in which the float stages
 /// hold.
 constexpr float kMostProbability = 1.001f;
-/// Of a residue by chance: ratios to it stay in that range, too.
+/// The probability of a residue by chance: ratios to it stay in that range, too.
 constexpr float kLeastBackground = 1e-6f;
 
 void require_probabilities(const float *values, size_t count, const char *name) {
@@ -55,12 +56,12 @@ void make_model(SearchModel *self, Array<float, 2> match, Array<float, 2> transi
 
 /// A table of the model, which lives as long as the view.
 template <class T, size_t n>
-nb::object view(nb::handle self, const T *data, const std::array<size_t, n> &shape) {
+Numpy<T> view(nb::handle self, const T *data, const std::array<size_t, n> &shape) {
     return nb::cast(nb::ndarray<nb::numpy, const T>(data, n, shape.data(), self));
 }
 
 template <auto table>
-nb::object node_table(nb::handle self) {
+auto node_table(nb::handle self) {
     const ProfileModel &model = nb::cast<const SearchModel &>(self).plain();
     const auto &values = model.*table;
     const auto width = static_cast<size_t>(model.M) + 1;
@@ -69,25 +70,28 @@ nb::object node_table(nb::handle self) {
 }
 
 template <auto table>
-nb::object row(nb::handle self) {
+Numpy<float> row(nb::handle self) {
     const auto &values = nb::cast<const SearchModel &>(self).plain().*table;
     return view<float, 1>(self, values.data(), {values.size()});
 }
 
-nb::tuple evalue_of(const SearchModel &model) {
+Tuple<float, float, float, float, float, float> evalue_of(const SearchModel &model) {
     const ProfileModel &p = model.plain();
     return nb::make_tuple(p.msv_mu, p.msv_lambda, p.viterbi_mu, p.viterbi_lambda, p.forward_tau, p.forward_lambda);
 }
 
 nb::bytes to_bytes(const std::string &text) { return nb::bytes(text.data(), text.size()); }
 
+/// Line, name and what is wrong.
+using BadText = Tuple<int64_t, nb::bytes, nb::bytes>;
+
 nb::object cutoff(const ModelText &model, int which) {
     if (!model.has_cutoff[which]) return nb::none();
     return nb::make_tuple(model.cutoffs[which][0], model.cutoffs[which][1]);
 }
 
-nb::dict to_python(ModelText &&model) {
-    nb::dict found;
+Dict to_python(ModelText &&model) {
+    Dict found;
     const auto places = static_cast<size_t>(model.M) + 1;
     found["name"] = to_bytes(model.name);
     found["accession"] = to_bytes(model.accession);
@@ -109,7 +113,7 @@ nb::dict to_python(ModelText &&model) {
     return found;
 }
 
-nb::object read_model(nb::bytes text) {
+std::variant<Dict, BadText> read_model(nb::bytes text) {
     try {
         ModelText model;
         {
@@ -118,7 +122,7 @@ nb::object read_model(nb::bytes text) {
         }
         return to_python(std::move(model));
     } catch (const BadModel &bad) {
-        return nb::make_tuple(bad.line, to_bytes(bad.name), to_bytes(bad.what()));
+        return BadText(nb::make_tuple(bad.line, to_bytes(bad.name), to_bytes(bad.what())));
     }
 }
 
@@ -144,7 +148,7 @@ void bind_profile_model(nb::module_ &m) {
         .def_prop_ro("composition_odds", &row<&Model::composition_odds>, "float32 (29,).")
         .def_prop_ro(
             "byte_constants",
-            [](const SearchModel &model) {
+            [](const SearchModel &model) -> Tuple<int, int, int> {
                 return nb::make_tuple(model.plain().bias, model.plain().entry, model.plain().end);
             },
             "bias, entry, end.")

@@ -37,7 +37,7 @@ PipelineOptions options_of(const OptionNumbers &numbers, const ReportingNumbers 
 /// Models, held for as long as native code has them.
 class HeldModels {
   public:
-    explicit HeldModels(const nb::list &models) {
+    explicit HeldModels(const List<SearchModel> &models) {
         for (nb::handle item : models) {
             require(nb::isinstance<SearchModel>(item), "models: not a ProfileModel");
             objects_.push_back(nb::borrow(item));
@@ -58,22 +58,22 @@ nb::object passed_counts(const std::vector<Passed> &passed) {
 }
 
 /// The hits one after another, by model and target.
-nb::dict to_python(SearchResult result) {
+ArrayDict to_python(SearchResult result) {
     std::vector<int32_t> model;
     std::vector<TargetHit> hits;
     for (size_t k = 0; k < result.hits.size(); ++k) {
         model.insert(model.end(), result.hits[k].size(), static_cast<int32_t>(k));
         std::ranges::move(result.hits[k], std::back_inserter(hits));
     }
-    nb::dict out = hit_columns(hits);
+    ArrayDict out = hit_columns(hits);
     out["model"] = to_numpy(std::move(model));
     out["passed_by_model"] = passed_counts(result.by_model);
     out["passed_by_target"] = passed_counts(result.by_target);
     return out;
 }
 
-nb::dict search(nb::list models, const TargetBlock &block, OptionNumbers numbers, int n_threads, nb::object progress,
-                ReportingNumbers reporting) {
+ArrayDict search(List<SearchModel> models, const TargetBlock &block, OptionNumbers numbers, int n_threads,
+                 Progress progress, ReportingNumbers reporting) {
     require_threads(n_threads);
     require_progress(progress);
     const PipelineOptions options = options_of(numbers, reporting);
@@ -109,9 +109,9 @@ std::vector<Survivors> survivors_of(size_t n_models, const TargetBlock &block, c
     return survivors;
 }
 
-nb::dict finish(nb::list models, const TargetBlock &block, Column<int32_t> model, Column<int32_t> target,
-                Column<float> msv_nats, Column<float> viterbi_nats, OptionNumbers numbers, int n_threads,
-                nb::object progress, ReportingNumbers reporting) {
+ArrayDict finish(List<SearchModel> models, const TargetBlock &block, Column<int32_t> model, Column<int32_t> target,
+                 Column<float> msv_nats, Column<float> viterbi_nats, OptionNumbers numbers, int n_threads,
+                 Progress progress, ReportingNumbers reporting) {
     require_threads(n_threads);
     require_progress(progress);
     const PipelineOptions options = options_of(numbers, reporting);

@@ -3,7 +3,6 @@
 #include <array>
 
 #include "../profile/lengths.hpp"
-#include "../profile/recode.hpp"
 #include "../profile/targets.hpp"
 #include "check.hpp"
 
@@ -33,7 +32,7 @@ uint8_t recoded(Column<uint8_t> letters, Column<uint8_t> table,
 }
 
 /// A view, so that stages see neighbours of the block in parts of it.
-nb::object by_length(nb::handle self) {
+Numpy<int32_t> by_length(nb::handle self) {
     const Targets all = nb::cast<const TargetBlock &>(self).by_length();
     const size_t size = all.size();
     return nb::cast(nb::ndarray<nb::numpy, const int32_t>(all.data(), 1, &size, self));

@@ -2,10 +2,13 @@
 #pragma once
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/tuple.h>
 
 #include <array>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace nb = nanobind;
@@ -21,18 +24,47 @@ using Column = Array<T, 1>;
 /// numbers wrap around and what is written is lost.
 inline auto array(const char *name) { return nb::arg(name).noconvert(); }
 
+// What results are, which signatures say, and by them src/tropalign/_native.pyi (packaging/stub.py).
+
+template <class T>
+struct Numpy : nb::object {
+    static constexpr auto Name = nb::detail::const_name("numpy.typing.NDArray[numpy.") +
+                                 nb::detail::dtype_traits<T>::name + nb::detail::const_name("]");
+    using nb::object::object;
+    Numpy(nb::object array) : nb::object(std::move(array)) {}
+    static bool check_(nb::handle) { return true; }
+};
+/// A type of Python that no class of nanobind names.
+#define TROPALIGN_PYTHON_TYPE(Type, name)                          \
+    struct Type : nb::object {                                     \
+        static constexpr auto Name = nb::detail::const_name(name); \
+        using nb::object::object;                                  \
+        Type(nb::object object) : nb::object(std::move(object)) {} \
+        static bool check_(nb::handle) { return true; }            \
+    };
+TROPALIGN_PYTHON_TYPE(Any, "typing.Any")
+TROPALIGN_PYTHON_TYPE(AnyNumpy, "numpy.typing.NDArray[typing.Any]")
+/// Called with what is done; whoever raises ends the work.
+TROPALIGN_PYTHON_TYPE(Progress, "collections.abc.Callable[[int], object]")
+template <class... Items>
+using Tuple = nb::typed<nb::tuple, Items...>;
+template <class Item>
+using List = nb::typed<nb::list, Item>;
+using Dict = nb::typed<nb::dict, nb::str, Any>;
+using ArrayDict = nb::typed<nb::dict, nb::str, AnyNumpy>;
+
 /// An array whose memory a container holds: what has data() and size().
 template <class Container, size_t n>
-nb::object to_numpy(Container &&values, const std::array<size_t, n> &shape) {
+auto to_numpy(Container &&values, const std::array<size_t, n> &shape) {
     using Owner = std::remove_reference_t<Container>;
     using T = std::remove_pointer_t<decltype(values.data())>;
     auto owner = std::make_unique<Owner>(std::move(values));
     T *data = owner->data();
     nb::capsule keep(owner.release(), [](void *p) noexcept { delete static_cast<Owner *>(p); });
-    return nb::cast(nb::ndarray<nb::numpy, T>(data, n, shape.data(), keep));
+    return Numpy<T>(nb::cast(nb::ndarray<nb::numpy, T>(data, n, shape.data(), keep)));
 }
 template <class Container>
-nb::object to_numpy(Container &&values) {
+auto to_numpy(Container &&values) {
     const std::array<size_t, 1> shape{values.size()};
     return to_numpy(std::forward<Container>(values), shape);
 }
@@ -40,7 +72,7 @@ nb::object to_numpy(Container &&values) {
 /// Tells Python what is done, and whether to go on: not after Ctrl-C, nor when `progress` raises.
 class PythonPoll {
   public:
-    explicit PythonPoll(nb::object progress) : progress_(std::move(progress)) {}
+    explicit PythonPoll(Progress progress) : progress_(std::move(progress)) {}
 
     bool operator()(int64_t done) {
         if (raised_) return false;
@@ -61,7 +93,7 @@ class PythonPoll {
     }
 
   private:
-    nb::object progress_;
+    Progress progress_;
     bool raised_ = false;
 };
 

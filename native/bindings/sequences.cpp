@@ -1,7 +1,6 @@
 // Python's view of reading sequences. What files hold and errors say is tropalign.sequences'.
-#include "../formats/fasta.hpp"
-#include "../formats/fastq.hpp"
 #include "../formats/letters.hpp"
+#include "../formats/records.hpp"
 #include "check.hpp"
 
 using namespace nb::literals;
@@ -13,10 +12,13 @@ std::string_view view_of(const Column<uint8_t> &text) {
     return {reinterpret_cast<const char *>(text.data()), text.size()};
 }
 
+using Text = Tuple<Numpy<uint8_t>, Numpy<int64_t>>;
+using Records = Tuple<Text, Text, Text, Numpy<int64_t>, Numpy<uint8_t>, int64_t>;
+
 /// Letters, names and descriptions, each as data and offsets; how often each byte occurs in the letters; qualities;
 /// bytes taken.
 template <class Split>
-nb::tuple records_of(Split &&split, bool &is_unusual) {
+Records records_of(Split &&split, bool &is_unusual) {
     FastqRecords found;
     std::array<int64_t, 256> counts;
     {
@@ -29,12 +31,12 @@ nb::tuple records_of(Split &&split, bool &is_unusual) {
     auto arrays = [](Texts &texts) {
         return nb::make_tuple(to_numpy(std::move(texts.data)), to_numpy(std::move(texts.offsets)));
     };
-    nb::object counted = to_numpy(std::vector<int64_t>(counts.begin(), counts.end()));
+    const auto counted = to_numpy(std::vector<int64_t>(counts.begin(), counts.end()));
     return nb::make_tuple(arrays(found.letters), arrays(found.names), arrays(found.descriptions), counted,
                           to_numpy(std::move(found.qualities)), found.n_bytes);
 }
 
-nb::tuple fasta_records(Column<uint8_t> text, bool goes_on, int64_t most_records, bool leading_blanks) {
+Records fasta_records(Column<uint8_t> text, bool goes_on, int64_t most_records, bool leading_blanks) {
     require(most_records >= 1, "most_records: below 1");
     bool is_unusual;
     return records_of(
@@ -44,21 +46,21 @@ nb::tuple fasta_records(Column<uint8_t> text, bool goes_on, int64_t most_records
         is_unusual);
 }
 
-nb::object fastq_records(Column<uint8_t> text, bool goes_on, int64_t most_records, int64_t most_letters,
-                         bool leading_blanks, bool keeps_qualities) {
+std::optional<Records> fastq_records(Column<uint8_t> text, bool goes_on, int64_t most_records, int64_t most_letters,
+                                     bool leading_blanks, bool keeps_qualities) {
     require(most_records >= 1, "most_records: below 1");
     require(most_letters >= 1, "most_letters: below 1");
     bool is_unusual;
-    nb::tuple records = records_of(
+    Records records = records_of(
         [&] {
             return split_fastq(view_of(text), goes_on, most_records, most_letters, leading_blanks, keeps_qualities);
         },
         is_unusual);
-    if (is_unusual) return nb::none();
+    if (is_unusual) return std::nullopt;
     return records;
 }
 
-nb::tuple plain_text(Column<uint8_t> text) {
+Tuple<int64_t, int64_t> plain_text(Column<uint8_t> text) {
     PlainText found;
     {
         nb::gil_scoped_release release;
@@ -67,7 +69,7 @@ nb::tuple plain_text(Column<uint8_t> text) {
     return nb::make_tuple(found.n_lines, found.first_bad);
 }
 
-nb::object counted_bytes(Column<uint8_t> letters) {
+Numpy<int64_t> counted_bytes(Column<uint8_t> letters) {
     std::array<int64_t, 256> counts;
     {
         nb::gil_scoped_release release;
@@ -76,7 +78,7 @@ nb::object counted_bytes(Column<uint8_t> letters) {
     return to_numpy(std::vector<int64_t>(counts.begin(), counts.end()));
 }
 
-nb::tuple encoded(Column<uint8_t> letters, Column<uint8_t> table, int64_t wildcard) {
+Tuple<Numpy<uint8_t>, int64_t, int64_t> encoded(Column<uint8_t> letters, Column<uint8_t> table, int64_t wildcard) {
     require(table.size() == 256, "table: not one code per byte");
     require(wildcard >= 0 && wildcard < 255, "wildcard: no code");
     const auto n = static_cast<int64_t>(letters.size());
@@ -88,11 +90,11 @@ nb::tuple encoded(Column<uint8_t> letters, Column<uint8_t> table, int64_t wildca
     }
     uint8_t *data = codes.release();
     nb::capsule keep(data, [](void *p) noexcept { delete[] static_cast<uint8_t *>(p); });
-    nb::object array = nb::cast(nb::ndarray<nb::numpy, uint8_t, nb::ndim<1>>(data, {letters.size()}, keep));
+    Numpy<uint8_t> array = nb::cast(nb::ndarray<nb::numpy, uint8_t, nb::ndim<1>>(data, {letters.size()}, keep));
     return nb::make_tuple(array, unknown.count, unknown.first);
 }
 
-nb::object repeated(Column<uint8_t> data, Column<int64_t> offsets) {
+std::optional<Tuple<int64_t, int64_t>> repeated(Column<uint8_t> data, Column<int64_t> offsets) {
     const auto n_entries = static_cast<int64_t>(offsets.size());
     require_offsets(offsets.data(), n_entries, static_cast<int64_t>(data.size()), "offsets");
     Repeated found;
@@ -100,7 +102,7 @@ nb::object repeated(Column<uint8_t> data, Column<int64_t> offsets) {
         nb::gil_scoped_release release;
         found = find_repeated(data.data(), offsets.data(), n_entries - 1);
     }
-    if (found.again < 0) return nb::none();
+    if (found.again < 0) return std::nullopt;
     return nb::make_tuple(found.first, found.again);
 }
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "../pairwise/score_floors.hpp"
+#include "../pairwise/pair_bounds.hpp"
 #include "pair_arguments.hpp"
 
 using namespace nb::literals;
@@ -11,8 +11,8 @@ using namespace nb::literals;
 namespace tropalign {
 namespace {
 
-nb::object shared_words_of(Column<uint8_t> query_codes, Column<int64_t> query_offsets, Column<uint8_t> target_codes,
-                           Column<int64_t> target_offsets, int32_t word, int n_threads) {
+Numpy<int32_t> shared_words_of(Column<uint8_t> query_codes, Column<int64_t> query_offsets, Column<uint8_t> target_codes,
+                               Column<int64_t> target_offsets, int32_t word, int n_threads) {
     require_threads(n_threads);
     require(word >= 1 && word <= kLongestSharedWord, "word: below 1, or above 12");
     const OwnSets sets(query_codes, query_offsets, target_codes, target_offsets);
@@ -27,9 +27,10 @@ nb::object shared_words_of(Column<uint8_t> query_codes, Column<int64_t> query_of
     return to_numpy(std::move(shared), shape);
 }
 
-nb::object score_floors_of(Column<uint8_t> query_codes, Column<int64_t> query_offsets, Column<uint8_t> target_codes,
-                           Column<int64_t> target_offsets, Column<int64_t> query_index, Column<int64_t> target_index,
-                           Column<int32_t> enough, Matrix matrix, int32_t gap_open, int32_t gap_extend, int n_threads) {
+Numpy<int32_t> score_floors_of(Column<uint8_t> query_codes, Column<int64_t> query_offsets, Column<uint8_t> target_codes,
+                               Column<int64_t> target_offsets, Column<int64_t> query_index,
+                               Column<int64_t> target_index, Column<int32_t> enough, Matrix matrix, int32_t gap_open,
+                               int32_t gap_extend, int n_threads) {
     require_threads(n_threads);
     const OwnSets sets(query_codes, query_offsets, target_codes, target_offsets);
     const int64_t n_pairs = require_pairs(sets, query_index, target_index);

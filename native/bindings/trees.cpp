@@ -17,7 +17,7 @@ namespace {
 
 constexpr int32_t kMostTaxa = 1 << 20;
 
-/// Of float or double.
+/// Numbers of float or double.
 using Reals = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 template <class T>
@@ -39,7 +39,7 @@ void with_distances(const Reals &distances, int64_t n, int64_t least, Work work)
     else throw nb::type_error("distances: neither float32 nor float64");
 }
 
-nb::object pairs_of(std::vector<std::array<int32_t, 2>> children) {
+Numpy<int32_t> pairs_of(std::vector<std::array<int32_t, 2>> children) {
     std::vector<int32_t> flat;
     flat.reserve(2 * children.size());
     for (const auto &[first, second] : children) {
@@ -49,7 +49,8 @@ nb::object pairs_of(std::vector<std::array<int32_t, 2>> children) {
     return to_numpy(std::move(flat), std::array<size_t, 2>{children.size(), 2});
 }
 
-nb::tuple joining(Reals distances, int64_t n, bool is_clustalw, nb::object progress) {
+Tuple<Numpy<int32_t>, Tuple<int32_t, int32_t, int32_t>, Numpy<double>> joining(Reals distances, int64_t n,
+                                                                               bool is_clustalw, Progress progress) {
     require_progress(progress);
     JoinedTree tree;
     PythonPoll poll(progress);
@@ -62,15 +63,14 @@ nb::tuple joining(Reals distances, int64_t n, bool is_clustalw, nb::object progr
                           to_numpy(std::move(tree.lengths)));
 }
 
-nb::tuple averaging(Reals distances, int64_t n, nb::object progress, bool is_complete) {
+Tuple<Numpy<int32_t>, Numpy<double>> averaging(Reals distances, int64_t n, Progress progress, bool is_complete) {
     require_progress(progress);
     AveragedTree tree;
     PythonPoll poll(progress);
     with_distances(distances, n, 2, [&](const auto *values) {
         nb::gil_scoped_release released;
-        const auto n_taxa = static_cast<int32_t>(n);
-        tree =
-            is_complete ? join_farthest(values, n_taxa, std::ref(poll)) : join_averages(values, n_taxa, std::ref(poll));
+        const Linkage linkage = is_complete ? Linkage::complete : Linkage::average;
+        tree = join_clusters(values, static_cast<int32_t>(n), linkage, std::ref(poll));
     });
     poll.rethrow();
     return nb::make_tuple(pairs_of(std::move(tree.children)), to_numpy(std::move(tree.distances)));
@@ -96,7 +96,7 @@ DistanceModel model_named(const std::string &name) {
     return DistanceModel::k2p;
 }
 
-nb::object distances_of_rows(Array<uint8_t, 2> codes, const std::string &model, int n_threads, nb::object progress) {
+Numpy<double> distances_of_rows(Array<uint8_t, 2> codes, const std::string &model, int n_threads, Progress progress) {
     require_threads(n_threads);
     require_progress(progress);
     const DistanceModel chosen = model_named(model);
@@ -111,7 +111,7 @@ nb::object distances_of_rows(Array<uint8_t, 2> codes, const std::string &model, 
     return to_numpy(std::move(distances));
 }
 
-nb::object distances_of_counts(Array<int32_t, 1> compared, Array<int32_t, 1> equal, const std::string &model) {
+Numpy<double> distances_of_counts(Array<int32_t, 1> compared, Array<int32_t, 1> equal, const std::string &model) {
     const DistanceModel chosen = model_named(model);
     require(chosen != DistanceModel::k2p, "model: k2p needs transitions");
     require(compared.size() == equal.size(), "compared, equal: unequal lengths");
@@ -132,9 +132,9 @@ void require_parents(const Array<int32_t, 1> &parents, int64_t n_leaves) {
     require(is_good, "parents: a node is not below its parent, or the last one is not -1");
 }
 
-nb::object bootstrap_counts_of(Array<uint8_t, 2> codes, const std::string &model, bool is_joining,
-                               Array<int32_t, 1> parents, int64_t n_samples, uint64_t seed, double greatest,
-                               int n_threads, nb::object progress, int64_t first_sample) {
+Numpy<int32_t> bootstrap_counts_of(Array<uint8_t, 2> codes, const std::string &model, bool is_joining,
+                                   Array<int32_t, 1> parents, int64_t n_samples, uint64_t seed, double greatest,
+                                   int n_threads, Progress progress, int64_t first_sample) {
     require_threads(n_threads);
     require_progress(progress);
     Bootstrap bootstrap{

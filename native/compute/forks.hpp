@@ -5,7 +5,7 @@
 
 namespace tropalign {
 
-/// Of the memory that is kept for the next tile.
+/// The lock of the memory that is kept for the next tile.
 extern std::mutex kept_memory_lock;
 /// Held while a thread is started: glibc frees what an earlier thread left in the stack that it takes, and forgets that
 /// only then. The child of a fork in between would free it once more.

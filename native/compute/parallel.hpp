@@ -110,7 +110,7 @@ void parallel(int n_threads, int64_t n_items, int64_t at_once, Work work) {
     items.rethrow();
 }
 
-/// The same with poll(items begun), called in the calling thread about every 50 ms; when it returns false no further
+/// Runs items with poll(items begun), called in the calling thread about every 50 ms; when it returns false no further
 /// item begins. Returns false when it was stopped so.
 ///
 /// The caller only waits, even beside a single worker: an item may take seconds (64 long pairs side by side), and an

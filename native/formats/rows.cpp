@@ -99,7 +99,7 @@ char *put_real(char *p, double x, int decimals) {
     return std::to_chars(p, p + real_bound(x, decimals), x, std::chars_format::fixed, decimals).ptr;
 }
 
-/// As many digits as give the same number again.
+/// Writes as few digits as give the same number again.
 char *put_shortest(char *p, double x) {
     if (!std::isfinite(x)) {
         std::memcpy(p, "null", 4);

@@ -13,7 +13,7 @@ namespace {
 constexpr int kBlock = 50, kNameWidth = 13;  // columns of a block, letters of a name beside it
 constexpr int kLetterBytes = 4;              // of UTF-8, at most
 
-/// As many letters of the name as there is room for; in UTF-8 bytes from 128 to 191 go on with a letter.
+/// Appends as many letters of the name as fit; in UTF-8 bytes from 128 to 191 go on with a letter.
 void append_padded(std::string &out, std::string_view name) {
     int n_letters = 0;
     size_t size = 0;

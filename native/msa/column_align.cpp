@@ -5,9 +5,13 @@
 #include <cstring>
 
 #include "../compute/parallel.hpp"
-#include "column_kernels.hpp"
+#include "../simd/dispatch.hpp"
+#include "column_path.hpp"
 
 namespace tropalign {
+
+TROPALIGN_DISPATCH(ColumnKernels, column_kernels)
+
 namespace {
 
 /// All shares together: P fits an int32_t.

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "../compute/buffer.hpp"
-#include "column_kernels.hpp"
 
 namespace tropalign {
 namespace {

@@ -10,8 +10,8 @@ struct Confidence {
     std::vector<float> columns;
 };
 
-/// Of a residue: the mean of its posteriors with the other residues in its column, over the pairs of sequences that the
-/// store has, weighted by the other's weight. Of a column: the mean over its pairs of residues, weighted by the product
+/// A residue has the mean of its posteriors with the other residues in its column, over the pairs of sequences that the
+/// store has, weighted by the other's weight; a column the mean over its pairs of residues, weighted by the product
 /// of both weights. 0 where there is no pair. A pair whose element the store dropped counts as 0.
 Confidence alignment_confidence(const PosteriorStore &store, const ResidueColumns &columns, int32_t n_columns,
                                 const double *weights, int n_threads, Watch &watch);

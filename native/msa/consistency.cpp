@@ -64,7 +64,7 @@ class Pass {
     /// Ends early when stopped.
     void run(const Tile &tile, Workspace &work, const std::atomic<bool> &stopped);
 
-    /// The same with sums that another device finds. False: stopped.
+    /// Runs with sums that another device finds. False: stopped.
     bool run(const Group &group, int n_threads, const ProductSource &products, const Poll &poll, int64_t &n_begun);
 
     /// New values of a pair; none where no z is between.

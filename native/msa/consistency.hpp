@@ -38,7 +38,7 @@ struct ProductRequest {
 /// The sums, one per element.
 using ProductSource = std::function<std::vector<int32_t>(const ProductRequest &)>;
 
-/// The same pass, and the same result, with products from elsewhere. What `products` throws leaves the store as it was.
+/// Makes the pass with products from elsewhere, and the same result. What `products` throws leaves the store as it was.
 bool relax_by(PosteriorStore &store, const ConsistencyRule &rule, int n_threads, const ProductSource &products,
               const Poll &poll);
 

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <stdexcept>
 
-#define TROPALIGN_TABLE_TYPE ConsistencyKernels
-#define TROPALIGN_TABLE consistency_kernels
-#define TROPALIGN_SELECTED selected_consistency_kernels
-#include "../compute/dispatch.hpp"
+#include "../simd/dispatch.hpp"
 
 namespace tropalign {
+
+TROPALIGN_DISPATCH(ConsistencyKernels, consistency_kernels)
+
 namespace {
 
 uint32_t weighted(uint16_t value, int32_t weight) {

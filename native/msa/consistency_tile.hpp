@@ -59,7 +59,7 @@ struct ConsistencyKernels {
     AddProducts add_products;
 };
 
-/// Those of the chosen one. Throws what selected_isa throws.
+/// The table of the chosen instruction set. Throws what selected_isa throws.
 const ConsistencyKernels *selected_consistency_kernels();
 
 /// A z of some that are taken together.

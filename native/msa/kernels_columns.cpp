@@ -4,9 +4,9 @@
 //
 // The first two come from the row before, all lanes at once. The third makes D the running maximum of the first two
 // along the row: within a vector by steps of 1, 2, 4 and 8 lanes, then with the last lane of the vector before.
+#include "../simd/row_lanes.hpp"
 #include "../simd/vec.hpp"
-#include "column_kernels.hpp"
-#include "row_lanes.hpp"
+#include "column_path.hpp"
 
 namespace tropalign::TROPALIGN_ISA {
 namespace {

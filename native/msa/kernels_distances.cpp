@@ -5,8 +5,8 @@
 #include <cstring>
 
 #include "../simd/vec.hpp"
-#include "column_kernels.hpp"
-#include "distance_kernels.hpp"
+#include "column_path.hpp"
+#include "profile_pairs.hpp"
 
 namespace tropalign::TROPALIGN_ISA {
 namespace {

@@ -7,13 +7,11 @@
 
 #include "../compute/buffer.hpp"
 #include "../compute/parallel.hpp"
-
-#define TROPALIGN_TABLE_TYPE LcsKernels
-#define TROPALIGN_TABLE lcs_kernels
-#define TROPALIGN_SELECTED selected_lcs_kernels
-#include "../compute/dispatch.hpp"
+#include "../simd/dispatch.hpp"
 
 namespace tropalign {
+
+TROPALIGN_DISPATCH(LcsKernels, lcs_kernels)
 
 namespace {
 

@@ -1,10 +1,10 @@
 // Either sequence of a pair may be the one that its unit shares. The longest sequences take as many of their pairs as
 // fill whole units, while they have many. The pairs of the others are first shared out evenly; then sequences with few
 // pairs beyond whole units give these to partners that have more of them, until most units are full.
-#include "posterior_plan.hpp"
-
 #include <algorithm>
 #include <numeric>
+
+#include "posteriors.hpp"
 
 namespace tropalign {
 namespace {

@@ -52,15 +52,8 @@ struct PermutedLetters {
     using Index = Vec<int32_t, 64>;
     struct Row {
         V table[4];
-        [[gnu::always_inline]] V hmm(Index y) const { return pick(table[0], table[1], y); }
-        [[gnu::always_inline]] V part(Index y) const { return pick(table[2], table[3], y); }
-        [[gnu::always_inline]] static V pick(V low, [[maybe_unused]] V high, [[maybe_unused]] Index y) {
-#if defined(__AVX512F__)
-            return (V)_mm512_permutex2var_ps((__m512)low, (__m512i)y, (__m512)high);
-#else
-            return low;
-#endif
-        }
+        [[gnu::always_inline]] V hmm(Index y) const { return picked(table[0], table[1], y); }
+        [[gnu::always_inline]] V part(Index y) const { return picked(table[2], table[3], y); }
     };
     [[gnu::always_inline]] Row row(int x) const {
         const V *t = reinterpret_cast<const V *>(tables + x * 64);
@@ -69,7 +62,7 @@ struct PermutedLetters {
     [[gnu::always_inline]] Index at(int j) const { return load<int32_t, 64>(letters + (j - 1) * 16); }
 };
 
-/// The same looked up beforehand for every letter of x.
+/// Odds and factors looked up beforehand for every letter of x.
 template <class V>
 struct ProfiledLetters {
     const V *profile;  // [row of the letter][column][2], from column 1

@@ -26,7 +26,7 @@
 #include <bit>
 #include <limits>
 
-#include "../compute/denormals.hpp"
+#include "../simd/denormals.hpp"
 #include "posterior_rows.hpp"
 #include "posterior_unit.hpp"
 
@@ -215,7 +215,7 @@ class Sweep {
                          part_total_);
     }
 
-    /// Of what comes after so many rows.
+    /// Chooses the scale of what comes after so many rows.
     void choose_scale(int rows) {
         V *factor = factors_ + 2 * size(rows / blocks_.between);
         factor[0] = edge_.hmm_scale = factor_for(edge_.hmm_highest, target_after(rows));

@@ -32,7 +32,7 @@ struct PosteriorLane {
 /// Numbers that a column hands to the row below (S, X_1, X_2 of the pair-HMM; S and F of the partition function), and
 /// to the row above (odds B, X_1, X_2; boltzmann B, F; the expected accuracy).
 inline constexpr int kPosteriorDown = 5, kPosteriorUp = 6;
-/// Those of column 0, in a checkpoint.
+/// Numbers of column 0 in a checkpoint.
 inline constexpr int kPosteriorEdge = 11;
 
 enum class PosteriorBuffer { down, up, kept, checkpoints, is_end, letters, values, hits, found, factors, count };
@@ -79,5 +79,8 @@ struct PosteriorKernels {
     /// long pairs in little memory. There is at least that one.
     PosteriorKernel of_range[kRanges][kWidths];
 };
+
+/// Throws what selected_isa throws.
+const PosteriorKernels *selected_posterior_kernels();
 
 }  // namespace tropalign

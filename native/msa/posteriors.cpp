@@ -5,7 +5,6 @@
 #include <numeric>
 
 #include "../compute/parallel.hpp"
-#include "posterior_plan.hpp"
 #include "sparse.hpp"
 
 namespace tropalign {
@@ -35,7 +34,7 @@ class ElementStore {
     size_t used_ = 0;  // of the last block
 };
 
-/// Those of a pair, its rows in order.
+/// The elements of a pair, its rows in order.
 struct Elements {
     const uint32_t *data;
     size_t count;

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "distance_kernels.hpp"
+#include "../simd/dispatch.hpp"
 
 namespace tropalign {
+
+TROPALIGN_DISPATCH(DistanceKernels, distance_kernels)
+
 namespace {
 
 /// Rows that are made at a time stay in the cache.

@@ -44,8 +44,8 @@ class BandBound {
   private:
     int64_t above(int64_t diagonal) const;  // of a path that touches this diagonal, above those of both corners
     int64_t below(int64_t diagonal) const;  // the same for -diagonal
-    /// Of a path that touches a diagonal so far from (0, 0), on the side of the sequence with so many residues; the
-    /// last corner is `corner` diagonals away. Free: the gaps that lead there, and back to the corner.
+    /// The bound of a path that touches a diagonal so far from (0, 0), on the side of the sequence with so many
+    /// residues; the last corner is `corner` diagonals away. Free: the gaps that lead there, and back to the corner.
     int64_t beyond(int64_t diagonal, int64_t residues, int64_t corner, bool free_begin, bool free_end) const;
 
     const Scoring &scoring_;
@@ -53,5 +53,19 @@ class BandBound {
     const LanePair &pair_;
     const LetterCounts &rows_, &columns_;
 };
+
+// The contract between band_trials.cpp and the kernels of an instruction set.
+
+/// One pair within a band of diagonals, global mode, rows the longer sequence.
+struct BandKernels {
+    int lanes;  // of a vector, each of which covers two diagonals
+    bool (*suits)(const Scoring &, const LanePair &);
+    size_t (*bytes)(const Scoring &, const LanePair &, const Band &);
+    /// False where a path beyond the band may be as good; result.score is then a score that the pair has at the least.
+    bool (*run)(const Scoring &, const LanePair &, const Band &, UnitScratch &, LaneResult &result);
+};
+
+/// The kernels of the instruction set chosen at import.
+const BandKernels *selected_band_kernels();
 
 }  // namespace tropalign

@@ -19,7 +19,7 @@
 // masks. Stores are the bound, some 6 cycles per 64 cells. Bands of one to three vectors live in registers, where a
 // step takes as long as its chain (shift, sum, two maxima, difference, maximum), some 12 cycles.
 #pragma once
-#include "../simd/shift_out.hpp"
+#include "../simd/bytes.hpp"
 #include "band.hpp"
 #include "band_scores.hpp"
 #include "ends.hpp"
@@ -284,7 +284,8 @@ class BandPair {
         return d & 1 ? lane_of(v_, lane(d, 1)) : lane_of(u_, lane(d, 0));
     }
 
-    /// Those of the last row and the last column, as far as they lie in the band, where an alignment may end there.
+    /// Takes cells of the last row and the last column, as far as they lie in the band, where an alignment may end
+    /// there.
     void take_lines(int d) {
         if (pair_.free_columns_end && d > m_ && d - 2 * m_ >= band_.low)
             bottom_[d - m_] = lane_of(v_, lane(d, d - 2 * m_));

@@ -2,10 +2,15 @@
 
 #include <algorithm>
 
+#include "../simd/dispatch.hpp"
+#include "band.hpp"
 #include "cpu_plan.hpp"
 #include "ranges.hpp"
 
 namespace tropalign {
+
+TROPALIGN_DISPATCH_LOOKUPS(BandKernels, band_kernels)
+
 namespace {
 
 /// Pairs of shorter sequences are swept whole in less time than a band takes to begin.
@@ -23,7 +28,7 @@ constexpr int64_t kResidueCells = 250;
 /// Pairs of which a smaller share of letters differs are aligned sooner by waves: 1,000 and 10,000 nucleotides at 1 %
 /// in 5 and 250 us instead of 14 and 280, at 5 % in 60 and 2,800 instead of 19 and 1,070.
 constexpr double kCloseShare = 0.02;
-/// Of so few kinds of letters are nucleotides, N and the like included.
+/// Nucleotides have so few kinds of letters, N and the like included.
 constexpr int64_t kFewLetters = 6;
 
 int64_t kinds(const LetterCounts &counts) {

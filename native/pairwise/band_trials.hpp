@@ -6,7 +6,7 @@
 #pragma once
 #include <vector>
 
-#include "band_kernels.hpp"
+#include "band.hpp"
 #include "likeness.hpp"
 #include "tile.hpp"
 

@@ -5,9 +5,13 @@
 #include <mutex>
 
 #include "../compute/parallel.hpp"
+#include "../simd/dispatch.hpp"
 #include "ranges.hpp"
 
 namespace tropalign {
+
+TROPALIGN_DISPATCH_LOOKUPS(GroupKernels, group_kernels)
+
 namespace {
 
 /// Queries that a group is held for: the work of interleaving its letters, and of their profile, is divided by them.
@@ -128,7 +132,7 @@ class BestRun {
 
     int64_t length(int64_t place) const { return request_.targets[order_[place]].length; }
 
-    /// As many lanes as a vector has, or half as many twice where columns of unequal lengths would cost more.
+    /// Groups have a vector's lanes, or half as many twice where columns of unequal lengths would cost more.
     void cut_groups() {
         const auto n = static_cast<int64_t>(order_.size());
         for (int64_t from = 0; from < n;) {

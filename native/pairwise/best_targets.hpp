@@ -3,9 +3,40 @@
 #pragma once
 #include <vector>
 
-#include "group_kernels.hpp"
+#include "../compute/scratch.hpp"
+#include "scoring.hpp"
+#include "tile.hpp"
 
 namespace tropalign {
+
+// Scores of many queries with a group of targets that lie side by side: what the kernels do, and the table of them that
+// every instruction set fills.
+
+enum class GroupSlot { letters, padded, state, profile, offsets, count };
+using GroupScratch = Scratch<GroupSlot>;
+
+/// What the kernels take; anything longer goes through units (unit_run.hpp). Longer rows would not be one band, and the
+/// letters of a group of longer columns not fit a cache.
+inline constexpr int32_t kMostGroupRows = 4096, kMostGroupColumns = 16384;
+
+/// Queries, all of them against each target of the group: a lane per target.
+struct GroupRequest {
+    const Unit &group;  // the targets as columns; its rows are not looked at
+    const Letters *queries;
+    int n_queries;
+    FreeEnds free_ends;
+};
+
+struct GroupKernels {
+    int vector_bytes;
+    /// Scores of query k with the target of lane l into scores[k * kMaxLanes + l]. Bit l of saturated[k] says that 8
+    /// bits did not hold that one; all are set where the query is too long. For scorings that 8 bits hold (ranges.hpp)
+    /// and a matrix that does (step_fits8).
+    void (*run)(const Scoring &, const GroupRequest &, GroupScratch &, int32_t *scores, uint64_t *saturated);
+};
+
+/// The kernels of the instruction set chosen at import.
+const GroupKernels *selected_group_kernels();
 
 struct BestRequest {
     Sequences queries, targets;

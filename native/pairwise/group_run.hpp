@@ -20,8 +20,8 @@
 #pragma once
 #include <algorithm>
 
+#include "best_targets.hpp"
 #include "ends.hpp"
-#include "group_kernels.hpp"
 #include "interleave.hpp"
 #include "ranges.hpp"
 #include "sweep.hpp"
@@ -225,7 +225,7 @@ class GroupRun {
     void add_sums() {
         for (int l = 0; l < L; ++l) bottom_[l] += sum_[l], sum_[l] = 0;
     }
-    /// The same where the target's end is free: H itself, and the best so far.
+    /// Adds a column where the target's end is free: H itself, and the best so far.
     void add_tracked(const T *steps, int j) {
         for (int l = 0; l < L; ++l) {
             bottom_[l] += (steps[l] - scoring_.extend) & -int32_t{j < length_[l]};

@@ -64,7 +64,7 @@ struct LaneResult {
 /// Buffers of a unit.
 enum class Slot { state, scores, column_letters, row_letters, padded, masks, border, heads, paths, gapped, count };
 
-/// Those of one thread, and how its time and its lanes were spent.
+/// The buffers of one thread, and how its time and its lanes were spent.
 struct UnitScratch : Scratch<Slot> {
     using Scratch<Slot>::Scratch;
     double walk_seconds = 0, unit_seconds = 0;
@@ -108,5 +108,8 @@ struct Kernels {
     /// scores that are no match and mismatch.
     bool (*run_similar)(const Scoring &, const LanePair &, const WaveLimits &, UnitScratch &, LaneResult &result);
 };
+
+/// Throws what selected_isa throws.
+const Kernels *selected_kernels();
 
 }  // namespace tropalign

@@ -52,7 +52,7 @@ class Side {
         for (int k = 0; k < width; k += 16) gather16(padded, width, k, out + static_cast<size_t>(k) * kTable);
     }
 
-    /// The same, transposed: a vector of lanes per letter.
+    /// Interleaves transposed letters: a vector of lanes per letter.
     void transpose(int begin, int count, uint8_t *padded, uint8_t *out) const {
         const int width = whole_blocks(count);
         pad(begin, width, padded);

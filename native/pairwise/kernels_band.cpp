@@ -1,5 +1,5 @@
 // One pair within a band.
-#include "band_kernels.hpp"
+#include "band.hpp"
 #include "band_pair.hpp"
 #include "ranges.hpp"
 
@@ -8,16 +8,13 @@ namespace {
 
 bool suits(const Scoring &scoring, const LanePair &pair) {
     if (!fits(scoring, 8)) return false;
-#if defined(__AVX512VBMI__)
-    if (ManyLetters::suits(scoring, pair)) return true;
-#endif
+    if (kLooksUp128 && ManyLetters::suits(scoring, pair)) return true;
     return FewLetters::suits(scoring, pair);
 }
 
 bool run(const Scoring &scoring, const LanePair &pair, const Band &band, UnitScratch &scratch, LaneResult &result) {
-#if defined(__AVX512VBMI__)
-    if (!FewLetters::suits(scoring, pair)) return BandPair<ManyLetters>(scoring, pair, band, scratch).run(result);
-#endif
+    if constexpr (kLooksUp128)
+        if (!FewLetters::suits(scoring, pair)) return BandPair<ManyLetters>(scoring, pair, band, scratch).run(result);
     return BandPair<FewLetters>(scoring, pair, band, scratch).run(result);
 }
 

@@ -1,6 +1,6 @@
 // One pair at a time with gap costs of two pieces or other costs at the ends, in 16-bit numbers where these hold it.
-#include "piece_kernels.hpp"
 #include "piece_pair.hpp"
+#include "piece_tile.hpp"
 
 namespace tropalign::TROPALIGN_ISA {
 namespace {

@@ -19,7 +19,7 @@ constexpr int32_t kLongest = INT16_MAX, kHighestScore = 1000;
 
 using Counts = std::array<int16_t, kLetters>;
 
-/// Of every sequence; those of one that is too long are not filled in.
+/// Counts of every sequence; those of one that is too long are not filled in.
 std::vector<Counts> letter_counts(const Sequences &sequences) {
     std::vector<Counts> counts(sequences.count);
     for (int64_t k = 0; k < sequences.count; ++k) {

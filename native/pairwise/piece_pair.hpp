@@ -133,9 +133,8 @@ class PiecePair {
         scores_ = static_cast<T *>(scratch_.get(Slot::scores, sizeof(T) * width_));
         std::memset(rows_, 0, 2 * (m_ + 3 * kVectorBytes));
         std::memset(columns_, 0, n_ + 3 * kVectorBytes);
-#if defined(__AVX512VBMI__)
-        if (place_numbers(many_)) return;
-#endif
+        if constexpr (kLooksUp128)
+            if (place_numbers(many_)) return;
         if (place_numbers(few_)) return;
         for (int i = 0; i < m_; ++i) rows_[m_ - 1 - i] = pair_.rows.codes[i];
         for (int j = 0; j < n_; ++j) columns_[j] = pair_.columns.codes[j];
@@ -203,9 +202,8 @@ class PiecePair {
 
     void fill_scores(int64_t d, int64_t low, int64_t high) {
         const uint8_t *rows = rows_ + m_ - d, *groups = groups_ + m_ - d, *columns = columns_ - 1;
-#if defined(__AVX512VBMI__)
-        if (many_) return fill(*many_, rows, groups, columns, low, high);
-#endif
+        if constexpr (kLooksUp128)
+            if (many_) return fill(*many_, rows, groups, columns, low, high);
         if (few_) return fill(*few_, rows, groups, columns, low, high);
         for (int64_t j = low; j <= high; ++j)
             scores_[j] = static_cast<T>(scoring_.matrix[rows[j] * kLetters + columns[j]]);
@@ -390,9 +388,7 @@ class PiecePair {
     const bool traced_, other_ends_;
     const PieceBlocks blocks_;
     std::optional<FewLetters> few_;
-#if defined(__AVX512VBMI__)
     std::optional<ManyLetters> many_;
-#endif
     uint8_t *rows_ = nullptr, *groups_ = nullptr, *columns_ = nullptr, *trace_ = nullptr;
     int64_t trace_line_ = 1, trace_column_ = 0;  // the first line and column that have directions
     T *scores_ = nullptr, *top_ = nullptr, *at_ = nullptr, *kept_ = nullptr;

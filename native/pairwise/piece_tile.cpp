@@ -4,10 +4,14 @@
 #include <numeric>
 
 #include "../compute/parallel.hpp"
+#include "../simd/dispatch.hpp"
 #include "cpu_plan.hpp"
 #include "kept_rows.hpp"
 
 namespace tropalign {
+
+TROPALIGN_DISPATCH_LOOKUPS(PieceKernels, piece_kernels)
+
 namespace {
 
 /// Threads take pairs in runs of up to 16, as long as each gets 32 runs.

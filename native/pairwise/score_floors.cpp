@@ -1,10 +1,9 @@
 // The diagonals next to the two that join the sequences' begins and their ends are the likely ones.
-#include "score_floors.hpp"
-
 #include <algorithm>
 #include <cstdlib>
 
 #include "../compute/parallel.hpp"
+#include "pair_bounds.hpp"
 
 namespace tropalign {
 namespace {

@@ -41,13 +41,13 @@ struct Scoring {
         positive[4 * kLetters];  // bit b % 8 of byte b / 8 * kLetters + a: row's letter a, column's b, score above 0
 
     Scoring(Mode mode, Depth depth, const int32_t *scores, int32_t open, int32_t extend);
-    /// The same scoring for another pass.
+    /// This scoring for another pass.
     Scoring with(Pass other) const {
         Scoring scoring = *this;
         scoring.pass = other;
         return scoring;
     }
-    /// The same scoring with rows and columns changed about.
+    /// This scoring with rows and columns changed about.
     Scoring turned() const;
     /// Whether directions are kept.
     bool traced() const { return pass == Pass::walk; }

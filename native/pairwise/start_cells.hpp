@@ -84,7 +84,7 @@ template <class T, int L>
 struct StartLine {
     alignas(64) int32_t score[L], known[L], count[L], furthest[L], start[L];
 
-    /// As Line's. The border's own cell may be a start: then all that came before was one gap.
+    /// Begins as Line does. The border's own cell may be a start: then all that came before was one gap.
     void begin(int l, int32_t first, int32_t border) {
         score[l] = border;
         start[l] = furthest[l] = first;

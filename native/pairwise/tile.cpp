@@ -12,13 +12,18 @@
 #include <vector>
 
 #include "../compute/parallel.hpp"
+#include "../simd/dispatch.hpp"
 #include "band_trials.hpp"
 #include "cpu_plan.hpp"
+#include "interface.hpp"
 #include "kept_rows.hpp"
 #include "lane_widths.hpp"
 #include "starts.hpp"
 
 namespace tropalign {
+
+TROPALIGN_DISPATCH_LOOKUPS(Kernels, kernels)
+
 namespace {
 
 /// After this many saturated units in a row a thread starts with 16 bits ...
@@ -153,7 +158,7 @@ class TileRun {
         };
     }
 
-    /// Of the threads' buffers, which are given back.
+    /// Takes account of the threads' buffers, which are given back.
     void take_account() {
         size_t bytes = 0;
         for (UnitArena &arena : arenas_) {

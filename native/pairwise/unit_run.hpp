@@ -101,7 +101,7 @@ class UnitRun {
     }
     /// Columns in whole groups of kColumns.
     static int64_t whole_columns(int64_t n) { return (n + kColumns - 1) / kColumns * kColumns; }
-    /// Of one profile, in whole lines of 64 bytes.
+    /// Bytes of one profile, in whole lines of 64.
     static size_t profile_bytes(size_t rows) { return (ProfileScores<T, B>::bytes(rows) + 63) / 64 * 64; }
     /// Rows of a band: all of them where directions are kept, or the best cell of a column.
     static size_t band_rows(const Scoring &scoring, size_t m) {

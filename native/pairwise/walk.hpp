@@ -43,7 +43,7 @@ void walk_back(const Scoring &scoring, const LanePair &pair, Cells &cells, LaneR
     result.column_begin = j;
 }
 
-/// The same for a pair that runs by itself, from the end cell that `result` has; whole alignments get their counts and
+/// Walks back through a pair that runs by itself, from the end cell of `result`; whole alignments get their counts and
 /// their path, which stays in the scratch.
 template <Mode M, class Cells>
 void walk_alone(const Scoring &scoring, const LanePair &pair, Cells &cells, UnitScratch &scratch, LaneResult &result) {

@@ -27,7 +27,7 @@ struct Kept {
     std::vector<uint64_t> offers;
 };
 
-/// Those of the bounds of one group of branches.
+/// What is kept of the bounds of one group of branches.
 std::vector<Kept> kept_of_group(const ReferencePlanes &planes, int64_t group) {
     std::vector<Kept> kept(kBoundsPerWord);
     const int n_states = planes.n_states;

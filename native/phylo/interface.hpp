@@ -80,4 +80,7 @@ struct PlaceKernels {
     ScoreGroup score(int word_bits) const { return by_width[std::countr_zero(static_cast<unsigned>(word_bits)) - 3]; }
 };
 
+/// Throws what selected_isa throws.
+const PlaceKernels *selected_place_kernels();
+
 }  // namespace tropalign

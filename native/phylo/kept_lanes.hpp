@@ -35,7 +35,7 @@ class BitPacker {
     uint64_t mask_, moved_[6];
 };
 
-/// Of words [groups][group_words] those lanes that are kept (ascending), 64 in a group; the last one fills the last
+/// Keeps these lanes (ascending) of words [groups][group_words], 64 in a group; the last one fills the last
 /// group.
 ///
 ///     group        0          1          2

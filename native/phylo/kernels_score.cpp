@@ -1,7 +1,271 @@
 // The placement kernels of this instruction set.
-#include "score_kernels.hpp"
+#include <algorithm>
+#include <bit>
+
+#include "../simd/vec.hpp"
+#include "interface.hpp"
 
 namespace tropalign::TROPALIGN_ISA {
+
+// Scores of a read against 64 branches, a lane per branch (the inter-reference organisation of Alachiotis et al. 2012).
+//   E(b,a) = max(H(b,a-1) - (c ? 0 : gap_open), E(b,a-1) - (c ? 0 : gap_extend))     column a left out; c: its gap flag
+//   F(b,a) = max(H(b-1,a) - insert_open, F(b-1,a) - insert_extend)                    base b inserted
+//   H(b,a) = max(H(b-1,a-1) + (a has b's state ? match : mismatch) + (c ? on_gap : 0), E(b,a), F(b,a))
+// Columns are swept in strips of a few, whose F and H stay in registers; H and E of a strip's last column go through an
+// array with an entry per base. Nine instructions per cell.
+
+/// What stands for 0 and for "impossible" in lanes of T. With 8 bits 0 is the lowest number, which saturation keeps:
+/// exact where H is never negative and stays below 256 (place_word_bits).
+template <class T>
+struct PlaceLanes {
+    static constexpr T zero = sizeof(T) == 1 ? -128 : 0;
+    static constexpr T impossible = sizeof(T) == 4 ? -(1 << 29) : std::numeric_limits<T>::min();
+};
+
+template <class T>
+class PlaceSweep {
+    static constexpr int kBytes = kVectorBytes, kLanes = kBytes / static_cast<int>(sizeof(T));
+    static constexpr int kStrip = kVectorBytes == 64 ? 4 : 2;
+    static constexpr int kBlock = 8;  // rows that are looked at together
+    using V = Vec<T, kBytes>;
+
+  public:
+    PlaceSweep(const PlaceScoring &scoring, const LanePlanes &planes, const ReadLetters &read, PlaceScratch &scratch)
+        : planes_(planes), read_(read), match_score_(scoring.match),
+          match_(splat<T, kBytes>(static_cast<T>(scoring.match - scoring.mismatch))),
+          mismatch_(splat<T, kBytes>(static_cast<T>(scoring.mismatch))),
+          on_gap_(splat<T, kBytes>(static_cast<T>(scoring.on_gap))),
+          gap_open_(splat<T, kBytes>(static_cast<T>(scoring.gap_open))),
+          gap_extend_(splat<T, kBytes>(static_cast<T>(scoring.gap_extend))),
+          gap_goes_on_(splat<T, kBytes>(static_cast<T>(std::min(scoring.gap_open, scoring.gap_extend)))),
+          insert_open_(splat<T, kBytes>(static_cast<T>(scoring.insert_open))),
+          insert_extend_(splat<T, kBytes>(static_cast<T>(scoring.insert_extend))) {
+        scratch.rows.resize((2 * static_cast<size_t>(read.length) + 2) * kBytes + 64);
+        scratch.profile.resize(static_cast<size_t>(read.n_sets) * kStrip * kBytes + 64);
+        rows_ = aligned(scratch.rows), profile_ = aligned(scratch.profile);
+    }
+
+    /// The lanes from `first_lane` on, with all four ends free. Scores of `least` or more are exact, others never too
+    /// high.
+    void run(int first_lane, int32_t least, int32_t *score, uint16_t *ends) {
+        least_ = least;
+        // Rows of which the one above may have an H of 0 and lead to `least`.
+        const int32_t needed = least > 0 ? (least + match_score_ - 1) / match_score_ : 0;  // bases
+        free_rows_ = std::clamp(read_.length - needed + 1, 0, read_.length);
+        live_rows_ = free_rows_;
+        const V zero = splat<T, kBytes>(PlaceLanes<T>::zero), impossible = splat<T, kBytes>(PlaceLanes<T>::impossible);
+        for (int32_t b = 0; b < read_.length; ++b) rows_[2 * b] = zero, rows_[2 * b + 1] = impossible;
+        V best = zero;  // the score of a read that overlaps nothing
+        for (int64_t a = 0; a < planes_.n_columns; a += kStrip) {
+            const uint64_t *columns = planes_.words + a * planes_.n_planes;
+            make_profile(columns, kStrip, first_lane, planes_.n_empty - a);
+            const V ended = kStrip == 4 ? strip4(columns, first_lane) : strip2(columns, first_lane);
+            best = vmax(best, ended);
+            if (ends) note_ends(ended, a, first_lane, ends);
+        }
+        if (planes_.to_end) {
+            V ended = zero;
+            for (int32_t b = 0; b < read_.length; ++b) ended = vmax(ended, rows_[2 * b]);
+            const V at_end = lanes_of_bits<T, kBytes>(planes_.to_end >> first_lane);
+            ended = (ended & at_end) | (zero & ~at_end);
+            best = vmax(best, ended);
+            if (ends) note_ends(ended, planes_.n_columns, first_lane, ends);
+        }
+        for (int l = 0; l < kLanes; ++l) score[first_lane + l] = static_cast<int32_t>(best[l]) - PlaceLanes<T>::zero;
+    }
+
+    /// The lanes from `first_lane` on; the read's ends are not free.
+    void run_whole(int first_lane, int32_t *score) {
+        const V zero = splat<T, kBytes>(PlaceLanes<T>::zero), impossible = splat<T, kBytes>(PlaceLanes<T>::impossible);
+        const int64_t n = read_.length, spare = planes_.n_columns - planes_.n_empty - n;
+        for (int64_t b = 0; b < 2 * n; ++b) rows_[b] = impossible;
+        V best = impossible;
+        for (int64_t a = 0; a < n + spare; ++a) {
+            const uint64_t *column = planes_.words + (planes_.n_empty + a) * planes_.n_planes;
+            make_profile(column, 1, first_lane, 0);
+            const V open = open_of(column, first_lane), extend = extend_of(column, first_lane);
+            const int64_t first = std::max<int64_t>(0, a - spare), last = std::min(n - 1, a);
+            V above = first == 0 ? zero : impossible, f = impossible;
+            V diagonal = first == 0 ? zero : rows_[2 * (first - 1)];
+            for (int64_t b = first; b <= last; ++b) {
+                V h = rows_[2 * b], e = rows_[2 * b + 1];
+                const V left = h;
+                cell(h, e, diagonal, profile_[read_.letter[b] * kStrip], open, extend, above, f);
+                rows_[2 * b] = h, rows_[2 * b + 1] = e;
+                diagonal = left;
+            }
+            if (last == n - 1) best = vmax(best, above);
+        }
+        for (int l = 0; l < kLanes; ++l) score[first_lane + l] = static_cast<int32_t>(best[l]);
+        cells_ += n * (spare + 1) * kLanes;
+    }
+
+    int64_t cells() const { return cells_; }
+
+  private:
+    static V *aligned(std::vector<uint8_t> &memory) {
+        return reinterpret_cast<V *>((reinterpret_cast<uintptr_t>(memory.data()) + 63) & ~uintptr_t{63});
+    }
+
+    V lanes(const uint64_t *column, int plane, int first_lane) const {
+        return lanes_of_bits<T, kBytes>(column[plane] >> first_lane);
+    }
+
+    /// What each of the read's letters scores in each column of the strip; nothing in its first n_empty.
+    [[gnu::always_inline]] void make_profile(const uint64_t *columns, int n_columns, int first_lane, int64_t n_empty) {
+        for (int c = 0; c < n_columns; ++c) {
+            const uint64_t *column = columns + c * planes_.n_planes;
+            if (c < n_empty) {
+                for (int s = 0; s < read_.n_sets; ++s) profile_[s * kStrip + c] = V{};
+                continue;
+            }
+            const V base = planes_.bases_are_free ? mismatch_
+                                                  : mismatch_ + (lanes(column, planes_.n_states, first_lane) & on_gap_);
+            for (int s = 0; s < read_.n_sets; ++s) {
+                uint64_t matches = 0;
+                for (uint32_t set = read_.sets[s]; set; set &= set - 1) matches |= column[std::countr_zero(set)];
+                profile_[s * kStrip + c] = base + (lanes_of_bits<T, kBytes>(matches >> first_lane) & match_);
+            }
+        }
+    }
+
+    /// What leaving a column out costs: nothing where it has the gap flag.
+    V open_of(const uint64_t *column, int first_lane) const {
+        V cost = gap_open_;
+        if (planes_.n_planes > planes_.n_states + 1) {
+            const V goes_on = lanes(column, planes_.n_states + 1, first_lane);
+            cost = (gap_open_ & ~goes_on) | (gap_goes_on_ & goes_on);
+        }
+        return ~lanes(column, planes_.n_states, first_lane) & cost;
+    }
+    V extend_of(const uint64_t *column, int first_lane) const {
+        return ~lanes(column, planes_.n_states, first_lane) & gap_extend_;
+    }
+
+    void note_ends(V ended, int64_t column, int first_lane, uint16_t *ends) const {
+        uint16_t *strip = ends + column / kPlaceColumns * kPlaceLanes + first_lane;
+        const bool is_first = column % kPlaceColumns == 0;
+        for (int l = 0; l < kLanes; ++l) {
+            const auto score = static_cast<uint16_t>(static_cast<int>(ended[l]) - PlaceLanes<T>::zero);
+            strip[l] = is_first ? score : std::max(strip[l], score);
+        }
+    }
+
+    /// One cell: from H and E on its left, H diagonally above, and its column's H and F of the row above, which it
+    /// replaces. Returns the old H above, the next cell's diagonal.
+    [[gnu::always_inline]] V cell(V &h, V &e, V diagonal, V score, V open, V extend, V &above, V &f) const {
+        e = vmax(subs<T, kBytes>(h, open), subs<T, kBytes>(e, extend));
+        f = vmax(subs<T, kBytes>(above, insert_open_), subs<T, kBytes>(f, insert_extend_));
+        h = vmax(vmax(adds<T, kBytes>(diagonal, score), e), f);
+        const V next = above;
+        above = h;
+        return next;
+    }
+
+    // Rows below the last live one are left out. A cell is live where the bases after it could lift its H to `least`:
+    //     H(b,a) >= least - match (n - 1 - b)
+    // Every cell of an alignment that scores `least` is live, and below a row without a live cell, in this strip and
+    // left of it, no cell gets live but by the corner. What is not swept counts as H = 0, which is never too high.
+    //
+    //              | strip |
+    //              | above |
+    //       -----c-+-------+          c: the corner
+    //       left   | block |
+
+    /// A live cell of this row, which is none of the free ones but the last, has an H above it.
+    V limit(int32_t row) const {
+        const int32_t needed = least_ - match_score_ * (read_.length - 1 - row);
+        return splat<T, kBytes>(static_cast<T>(needed - 1 + PlaceLanes<T>::zero));
+    }
+
+    /// After a strip of so many rows: which of them the next one has to begin with.
+    void swept(int32_t n_rows) {
+        cells_ += int64_t{kStrip} * kLanes * n_rows;
+        const V zero = splat<T, kBytes>(PlaceLanes<T>::zero), impossible = splat<T, kBytes>(PlaceLanes<T>::impossible);
+        while (n_rows > free_rows_) {
+            const int32_t first = std::max(free_rows_, n_rows - kBlock);
+            V highest = zero;
+            for (int32_t b = first; b < n_rows; ++b) highest = vmax(highest, rows_[2 * b]);
+            if (any_gt<T, kBytes>(highest, limit(first))) break;
+            for (int32_t b = first; b < n_rows; ++b) rows_[2 * b] = zero, rows_[2 * b + 1] = impossible;
+            n_rows = first;
+        }
+        live_rows_ = n_rows;
+    }
+
+    /// Four columns; returns the best of the last row.
+    [[gnu::noinline]] V strip4(const uint64_t *columns, int first_lane) {
+        const int p = planes_.n_planes;
+        const V zero = splat<T, kBytes>(PlaceLanes<T>::zero), impossible = splat<T, kBytes>(PlaceLanes<T>::impossible);
+        const V open0 = open_of(columns, first_lane), open1 = open_of(columns + p, first_lane),
+                open2 = open_of(columns + 2 * p, first_lane), open3 = open_of(columns + 3 * p, first_lane);
+        const V extend0 = extend_of(columns, first_lane), extend1 = extend_of(columns + p, first_lane),
+                extend2 = extend_of(columns + 2 * p, first_lane), extend3 = extend_of(columns + 3 * p, first_lane);
+        V above0 = zero, above1 = zero, above2 = zero, above3 = zero;
+        V f0 = impossible, f1 = impossible, f2 = impossible, f3 = impossible, corner = zero;
+        int32_t b = 0, end = live_rows_;
+        for (;;) {
+            for (; b < end; ++b) {
+                const V *score = profile_ + read_.letter[b] * 4;
+                V h = rows_[2 * b], e = rows_[2 * b + 1], diagonal = corner;
+                corner = h;
+                diagonal = cell(h, e, diagonal, score[0], open0, extend0, above0, f0);
+                diagonal = cell(h, e, diagonal, score[1], open1, extend1, above1, f1);
+                diagonal = cell(h, e, diagonal, score[2], open2, extend2, above2, f2);
+                cell(h, e, diagonal, score[3], open3, extend3, above3, f3);
+                rows_[2 * b] = h, rows_[2 * b + 1] = e;
+            }
+            const V highest = vmax(vmax(above0, above1), vmax(above2, above3));
+            if (b == read_.length) return swept(b), highest;
+            if (b > 0 && !any_gt<T, kBytes>(vmax(highest, corner), limit(b - 1))) return swept(b), zero;
+            end = std::min(b + kBlock, read_.length);
+        }
+    }
+
+    /// Two columns, for instruction sets with 16 registers.
+    [[gnu::noinline]] V strip2(const uint64_t *columns, int first_lane) {
+        const int p = planes_.n_planes;
+        const V zero = splat<T, kBytes>(PlaceLanes<T>::zero), impossible = splat<T, kBytes>(PlaceLanes<T>::impossible);
+        const V open0 = open_of(columns, first_lane), open1 = open_of(columns + p, first_lane);
+        const V extend0 = extend_of(columns, first_lane), extend1 = extend_of(columns + p, first_lane);
+        V above0 = zero, above1 = zero;
+        V f0 = impossible, f1 = impossible, corner = zero;
+        int32_t b = 0, end = live_rows_;
+        for (;;) {
+            for (; b < end; ++b) {
+                const V *score = profile_ + read_.letter[b] * 2;
+                V h = rows_[2 * b], e = rows_[2 * b + 1], diagonal = corner;
+                corner = h;
+                diagonal = cell(h, e, diagonal, score[0], open0, extend0, above0, f0);
+                cell(h, e, diagonal, score[1], open1, extend1, above1, f1);
+                rows_[2 * b] = h, rows_[2 * b + 1] = e;
+            }
+            const V highest = vmax(above0, above1);
+            if (b == read_.length) return swept(b), highest;
+            if (b > 0 && !any_gt<T, kBytes>(vmax(highest, corner), limit(b - 1))) return swept(b), zero;
+            end = std::min(b + kBlock, read_.length);
+        }
+    }
+
+    const LanePlanes &planes_;
+    const ReadLetters &read_;
+    const int32_t match_score_;
+    const V match_, mismatch_, on_gap_, gap_open_, gap_extend_, gap_goes_on_, insert_open_, insert_extend_;
+    int32_t least_ = 0, free_rows_ = 0, live_rows_ = 0;
+    int64_t cells_ = 0;
+    V *rows_, *profile_;  // rows_: H and E of each base, side by side
+};
+
+template <class T>
+int64_t score_group(const PlaceScoring &scoring, const LanePlanes &planes, const ReadLetters &read,
+                    PlaceScratch &scratch, int32_t least, int32_t *score, uint16_t *ends) {
+    PlaceSweep<T> sweep(scoring, planes, read, scratch);
+    for (int lane = 0; lane < kPlaceLanes; lane += kVectorBytes / static_cast<int>(sizeof(T))) {
+        if (scoring.whole_read) sweep.run_whole(lane, score);
+        else sweep.run(lane, least, score, ends);
+    }
+    return sweep.cells();
+}
 
 #define TROPALIGN_STRING_(x) #x
 #define TROPALIGN_STRING(x) TROPALIGN_STRING_(x)

@@ -1,8 +1,8 @@
-#include "paths.hpp"
-
+// Columns of a read's best alignment with a branch.
 #include <algorithm>
 
 #include "../compute/parallel.hpp"
+#include "scores.hpp"
 
 namespace tropalign {
 

@@ -283,7 +283,7 @@ class Pruner {
         wanted_ = std::max(floor_, sorted_[nth] >= 0 && least_ < best_ ? least_ + 1 : least_);
     }
 
-    /// Those of the chosen of which a branch without the dropped columns scores what is wanted.
+    /// Keeps the chosen of which a branch without the dropped columns scores what is wanted.
     void keep_wanted(const ReadLetters &read, std::vector<Candidate> &chosen) {
         slots_.take_kept(planes_, bounds_, chosen);
         int32_t found[kPlaceLanes];

@@ -33,7 +33,7 @@
 //   1. Groups of 64 bounds are swept, one after another. After each the eight bounds that promise most are scored,
 //      branch by branch, where they promise it: the n_best-th best score so far is T. A branch is wanted if it scores
 //      more, or as much if that is the best score, too: others leave the best branches and the n_best highest scores as
-//      they are. Sweeps leave out rows in which no cell can lead to a wanted score (score_kernels.hpp), so that later
+//      they are. Sweeps leave out rows in which no cell can lead to a wanted score (kernels_score.cpp), so that later
 //      groups cost less.
 //   2. Bounds of which a wanted score is possible, in falling order: their branches are swept without the columns that
 //      the bound drops, which takes less than half the columns and is never too low;
@@ -49,7 +49,7 @@
 
 namespace tropalign {
 
-/// As place_scores with 8 or 16 bits, but of the better of each read's strands, and scores that change nothing are
+/// Finds what place_scores does with 8 or 16 bits, but of each read's better strand, and scores that change nothing are
 /// INT32_MIN: right are all that equal the best one, and the n_best highest. Reads are n_strands times as many: first
 /// all in one strand, then all in the other one, if there is one. Row k of window[reads][2] is the range of columns in
 /// which the best alignments of read k with its best vector (the first of several) lie; strand[k] is 1 where the other

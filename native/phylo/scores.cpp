@@ -5,8 +5,13 @@
 #include <stdexcept>
 
 #include "../compute/parallel.hpp"
+#include "../simd/dispatch.hpp"
+#include "interface.hpp"
 
 namespace tropalign {
+
+TROPALIGN_DISPATCH(PlaceKernels, place_kernels)
+
 namespace {
 
 /// What lanes of a width may hold.
@@ -14,7 +19,7 @@ struct LaneLimits {
     int64_t score;  // scores stay within it, so that none is where lanes saturate or stand for "impossible"
     int64_t step;   // and so does the sum of two of the values that a cell adds
 };
-// Unsigned: 0 is the lowest int8 (score_kernels.hpp), so that 255 scores fit above it; a step has a sign, and a
+// Unsigned: 0 is the lowest int8 (kernels_score.cpp), so that 255 scores fit above it; a step has a sign, and a
 // mismatch that scores 0 (which 8 bits need) makes one value out of two.
 constexpr LaneLimits kLimits8{255, 127};
 // The lowest int16 is "impossible", and the highest where sums saturate: 767 are left to tell scores from both. Two

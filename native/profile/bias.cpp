@@ -5,10 +5,13 @@
 #include <limits>
 #include <vector>
 
-#include "../compute/denormals.hpp"
-#include "bias_kernels.hpp"
+#include "../simd/denormals.hpp"
+#include "../simd/dispatch.hpp"
 
 namespace tropalign {
+
+TROPALIGN_DISPATCH(BiasKernels, bias_kernels)
+
 namespace {
 
 BiasModel bias_model(const ProfileModel &model) {

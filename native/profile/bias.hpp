@@ -2,6 +2,10 @@
 // all proteins, the other as in the profile's mean composition. It takes the place of null1 where a target is as
 // strange as the profile.
 #pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
 #include "search_model.hpp"
 #include "targets.hpp"
 
@@ -10,11 +14,51 @@ namespace tropalign {
 /// nats[j]: the null score of targets[j]; NaN for an empty target, which has none.
 void bias_scores(const SearchModel &model, const TargetBlock &block, Targets targets, float *nats);
 
-/// The same by one arrangement of lanes (bias_kernels.hpp), by number; for tests.
+/// Scores by one arrangement of lanes, by its number; for tests.
 void bias_scores(const SearchModel &model, const TargetBlock &block, Targets targets, int arrangement, float *nats);
 int n_bias_arrangements();
 
 /// The logarithms that bias_scores takes, in place; for tests.
 void bias_logarithms(float *values, size_t n);
+
+// The biased-composition filter as kernels compute it: the forward algorithm of two states, background b and
+// foreground f, a lane per target.
+//
+//     b = b' stay + f' to_background
+//     f = (b' leave + f' stay_foreground) odds(residue)
+//     highest = max(b, f);  b, f divided by it;  nats += log(highest)
+//
+// Each target's sums, products and quotients are HMMER's, in its order. So is the logarithm, which is taken in double
+// precision and rounded to float, for every residue.
+
+/// Where a target begins: HMMER's probabilities of the two states.
+inline constexpr float kFirstBackground = 0.999F, kFirstForeground = 0.001F;
+
+struct BiasModel {
+    const float *odds;  ///< By code: of the foreground to the background.
+    float to_background, stay_foreground;
+};
+
+struct BiasTarget {
+    const uint8_t *codes;
+    int32_t length;     ///< 1 or more.
+    float stay, leave;  ///< Of the background: mean lengths are the target's own.
+    float nats, end;    ///< What is found: the sum of logarithms, and b + f after the last residue.
+};
+
+struct BiasArrangement {
+    int n_slots;  ///< Targets side by side.
+    void (*sweep)(const BiasModel &model, std::span<BiasTarget> targets);
+};
+
+struct BiasKernels {
+    const char *isa;
+    BiasArrangement few, many;  ///< For few targets, and for as many as there may be.
+    /// Each value's (float)log((double)value), of positive normal floats.
+    void (*logarithms)(float *values, size_t n);
+};
+
+/// The table of the chosen instruction set.
+const BiasKernels *selected_bias_kernels();
 
 }  // namespace tropalign

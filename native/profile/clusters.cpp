@@ -5,7 +5,7 @@
 #include <numeric>
 #include <span>
 
-#include "ensemble_kernels.hpp"
+#include "traces.hpp"
 
 namespace tropalign {
 namespace {
@@ -132,7 +132,7 @@ void add_cluster(std::span<const Segment> members, int32_t n_traces, const Clust
     if (cluster.begin < cluster.end && cluster.model_begin < cluster.model_end) clusters.push_back(cluster);
 }
 
-/// Of two that overlap for the most part, the less probable one goes, at a tie the first.
+/// Drops the less probable one of two that overlap for the most part, at a tie the first.
 void drop_dominated(std::vector<Cluster> &clusters) {
     const size_t n = clusters.size();
     std::vector<bool> is_dominated(n);

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "segments.hpp"
+#include "traces.hpp"
 
 namespace tropalign {
 

@@ -5,10 +5,10 @@
 #include <numeric>
 #include <random>
 
-#include "../compute/denormals.hpp"
-#include "domain_posteriors.hpp"
+#include "../simd/denormals.hpp"
 #include "envelope.hpp"
 #include "float_sums.hpp"
+#include "regions.hpp"
 #include "target_scores.hpp"
 #include "traces.hpp"
 

@@ -2,19 +2,53 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <numeric>
+#include <span>
 #include <string_view>
 #include <vector>
 
-#include "../compute/denormals.hpp"
 #include "../compute/scratch.hpp"
+#include "../simd/denormals.hpp"
+#include "../simd/dispatch.hpp"
 #include "envelope_kernels.hpp"
-#include "envelope_path.hpp"
-#include "envelope_plan.hpp"
 #include "full_matrix.hpp"
+#include "search_model.hpp"
 
 namespace tropalign {
+
+// Which envelopes of a model are computed side by side.
+
+/// The next `n` envelopes, in vectors of 1 << `log_width` quads.
+struct UnitPlan {
+    int32_t n, log_width;
+};
+
+/// Units for envelopes of descending lengths, so that they cost least in all: `cost(n_rows, log_width)` for one of as
+/// many rows as its longest envelope has. The widest vectors have 1 << `most_log_width` quads.
+template <class Cost>
+std::vector<UnitPlan> plan_units(std::span<const int32_t> lengths, int most_log_width, const Cost &cost) {
+    const auto n = static_cast<int32_t>(lengths.size());
+    std::vector<float> least(n + 1);  // from envelope k on
+    std::vector<UnitPlan> best(n);
+    for (int32_t k = n - 1; k >= 0; --k) {
+        least[k] = cost(lengths[k], 0) + least[k + 1];
+        best[k] = {1, 0};
+        for (int w = 1; w <= most_log_width; ++w) {
+            const float unit = cost(lengths[k], w);
+            for (int32_t m = 2; m <= 1 << w && k + m <= n; ++m)
+                if (unit + least[k + m] < least[k]) least[k] = unit + least[k + m], best[k] = {m, w};
+        }
+    }
+    std::vector<UnitPlan> plan;
+    for (int32_t k = 0; k < n; k += plan.back().n) plan.push_back(best[k]);
+    return plan;
+}
+
+TROPALIGN_DISPATCH(EnvelopeKernels, envelope_kernels)
+
 namespace {
 
 enum class EnvelopeSlot { cells, choices, specials, rows, count };
@@ -154,6 +188,34 @@ void rescore_envelopes(const SearchModel &model, const TargetBlock &block, std::
     const DenormalsAsZero guard;
     thread_local EnvelopeWork work;
     Rescoring(model, block, envelopes, out, work).run();
+}
+
+namespace {
+
+PathMasks make_path_masks(const FloatTables &tables) {
+    const auto n = static_cast<size_t>(tables.Q);
+    PathMasks made{Buffer<uint32_t>(n * PathMasks::kMasks * kQuad), Buffer<uint8_t>(n)};
+    uint32_t open[kQuad] = {~0u, ~0u, ~0u, ~0u};
+    for (size_t q = 0; q < n; ++q) {
+        bool all = true;
+        for (int which = 0; which < PathMasks::kMasks; ++which)
+            for (int r = 0; r < kQuad; ++r) {
+                const float odds = which == kDD ? tables.deletes.data()[q * kQuad + r]
+                                                : tables.transitions.data()[(q * kDD + which) * kQuad + r];
+                const uint32_t mask = which == PathMasks::kOpen ? open[r] : odds > 0 ? ~0u : 0;
+                made.masks[(q * PathMasks::kMasks + which) * kQuad + r] = mask;
+                all &= mask != 0;
+            }
+        made.all_pass[q] = all;
+        for (int r = 0; r < kQuad; ++r) open[r] &= made.masks[(q * PathMasks::kMasks + kDD) * kQuad + r];
+    }
+    return made;
+}
+
+}  // namespace
+
+const PathMasks &SearchModel::path_masks() const {
+    return path_masks_.get([&] { return make_path_masks(floats()); });
 }
 
 }  // namespace tropalign

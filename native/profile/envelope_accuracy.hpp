@@ -19,7 +19,7 @@
 
 namespace tropalign::TROPALIGN_ISA {
 
-/// The masks of path_masks.hpp.
+/// The masks of paths (envelope_kernels.hpp).
 template <int N>
 struct MaskQuads {
     const uint32_t *masks;

@@ -9,11 +9,21 @@
 //     lane 1           .  E  L
 #pragma once
 #include <cstdint>
+#include <vector>
 
 #include "float_tables.hpp"
-#include "path_masks.hpp"
+#include "hit.hpp"
+#include "model.hpp"
 
 namespace tropalign {
+
+// Which transitions a model has, as masks: accuracies of alignments are summed along possible ones.
+
+struct PathMasks {
+    enum { kOpen = kTransitions, kMasks };
+    Buffer<uint32_t> masks;    ///< [Q][kMasks][kQuad], 0 or all bits; kOpen: D -> D from the first quad to this one.
+    Buffer<uint8_t> all_pass;  ///< [Q]: no mask of the quad is 0.
+};
 
 inline constexpr int kMostLanes = 4;
 
@@ -50,10 +60,26 @@ inline constexpr int kWorkRows = 7;
 
 constexpr int choice_bytes(int width) { return width == 4 ? 2 : 1; }
 
-/// All of a unit's envelopes but the walk back, side by side in vectors of 1, 2 and 4 quads, as far as there are.
+/// Runs a unit's envelopes but for the walk back, side by side in vectors of 1, 2 and 4 quads, as far as there are.
 struct EnvelopeKernels {
     void (*rescore[3])(EnvelopeUnit &unit);
 };
 const EnvelopeKernels *selected_envelope_kernels();
+
+// The end of an envelope's way: the best path, walked back through what the kernels left, and its lines of text.
+
+/// A step of a path in a state 'M', 'D' or 'I'.
+struct PathStep {
+    char state;
+    int32_t i, k;     ///< Residue of the envelope and node, both from 1.
+    float posterior;  ///< That the residue is in this state.
+};
+
+/// From the M that a lane's domain ends with to the one that it begins with. `width`: quads of a vector.
+void walk_back(const EnvelopeUnit &unit, int lane, int width, std::vector<PathStep> &path);
+
+/// The alignment and its ends, from a path in backward order, residues codes[0 ..) and where these begin in the target.
+void write_lines(const ProfileModel &model, const uint8_t *codes, const std::vector<PathStep> &path,
+                 int32_t envelope_begin, DomainHit &hit);
 
 }  // namespace tropalign

@@ -1,7 +1,8 @@
-#include "envelope_path.hpp"
-
+// The best path of an envelope, walked back, and its lines of text.
 #include <ranges>
 #include <string_view>
+
+#include "envelope_kernels.hpp"
 
 namespace tropalign {
 namespace {
@@ -58,9 +59,9 @@ class LaneMemory {
     int32_t Q_, begin_;
 };
 
-// Of equal ways HMMER prefers M, I, D, B in this order. In accuracies it lets an impossible step count 0, but does not
-// walk back along one. Such a step is the best one only where a domain begins: whatever has a posterior has ways with
-// posteriors before it, back to the first residue.
+// HMMER prefers equal ways from M, I, D, B in this order. In accuracies it lets an impossible step count 0, but does
+// not walk back along one. Such a step is the best one only where a domain begins: whatever has a posterior has ways
+// with posteriors before it, back to the first residue.
 char before_match(const LaneMemory &lane, int32_t i, int32_t k) {
     if (lane.choice(i, k, kOthersAboveMatches)) {
         if (lane.choice(i, k, kBeginAboveDelete)) return 'B';

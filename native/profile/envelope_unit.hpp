@@ -1,7 +1,7 @@
 // The memory of a unit of envelopes, as kernels of N lanes see it.
 #pragma once
+#include "../simd/quad_lanes.hpp"
 #include "envelope_kernels.hpp"
-#include "quad_lanes.hpp"
 #include "row_limits.hpp"
 
 namespace tropalign::TROPALIGN_ISA {

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <array>
 
-#include "../compute/denormals.hpp"
-#include "full_matrix_kernels.hpp"
+#include "../simd/denormals.hpp"
+#include "../simd/dispatch.hpp"
 
 namespace tropalign {
+
+TROPALIGN_DISPATCH(FullMatrixKernels, full_matrix_kernels)
+
 namespace {
 
 constexpr int kStates = 3;  // M, D, I

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "../compute/buffer.hpp"
+#include "float_tables.hpp"
 #include "parsers.hpp"
 
 namespace tropalign {
@@ -31,7 +32,7 @@ struct FullMatrix {
 
     const float *row(int32_t i) const { return cells + i * row_stride; }
     const float *special(int32_t i) const { return specials + static_cast<int64_t>(i) * kSpecials; }
-    /// Of node k's M in a row.
+    /// The place of node k's M in a row.
     int32_t place(int32_t k) const { return (k - 1) % Q * quad_stride + (k - 1) / Q; }
 };
 
@@ -57,5 +58,29 @@ class FullMatrices {
     Buffer<float> cells_, specials_;
     std::vector<FullMatrix> matrices_;
 };
+
+// What the kernels of full matrices do, and the table of them that every instruction set fills.
+
+/// Regions side by side, a quad of a vector each.
+struct MatrixWork {
+    const FloatTables *tables;
+    const MatrixRegion *regions;
+    int n_regions;
+    int32_t n_rows;  ///< Residues of the longest.
+    /// [n_rows + 1][Q][M, D, I][quads of the vector][kQuad]
+    float *cells;
+    float *const *specials;  ///< Of each region: [L + 1][kSpecials]
+};
+
+struct FullMatrixKernels {
+    const char *isa;
+    int most_regions;
+    void (*fill)(const MatrixWork &work);
+    /// Fills the matrix of one region.
+    void (*fill_one)(const MatrixWork &work);
+};
+
+/// The table of the chosen instruction set.
+const FullMatrixKernels *selected_full_matrix_kernels();
 
 }  // namespace tropalign

@@ -1,5 +1,5 @@
 // The kernels of the biased-composition filter, compiled per instruction set.
-#include "bias_kernels.hpp"
+#include "bias.hpp"
 #include "float_logs.hpp"
 #include "target_slots.hpp"
 

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <bit>
 
-#include "ensemble_kernels.hpp"
 #include "trace_null2.hpp"
 #include "trace_walk.hpp"
+#include "traces.hpp"
 
 namespace tropalign::TROPALIGN_ISA {
 namespace {

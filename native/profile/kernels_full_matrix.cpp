@@ -9,8 +9,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "full_matrix_kernels.hpp"
-#include "quad_lanes.hpp"
+#include "../simd/quad_lanes.hpp"
+#include "full_matrix.hpp"
 #include "row_limits.hpp"
 
 namespace tropalign::TROPALIGN_ISA {

@@ -1,9 +1,9 @@
-// MSV with a lane per target, and striped (msv_kernels.hpp).
+// MSV with a lane per target, and striped (msv.hpp).
 #include <array>
 #include <utility>
 
 #include "../simd/bytes.hpp"
-#include "msv_kernels.hpp"
+#include "msv.hpp"
 
 namespace tropalign::TROPALIGN_ISA {
 namespace {
@@ -105,7 +105,7 @@ struct Row {
 template <>
 struct Row<0> {};
 
-/// The same of Q vectors in memory.
+/// A row of Q vectors in memory.
 struct LongRow {
     uint8_t *state;
     size_t Q;
@@ -140,11 +140,7 @@ uint8_t sweep(const MsvTables &tables, const uint8_t *codes, int32_t L, uint8_t 
     return highest_lane(highest.value());
 }
 
-#if defined(__AVX512BW__) || defined(__ARM_NEON)  // 32 registers
-constexpr int kMostVectors = 24;
-#else
-constexpr int kMostVectors = 11;
-#endif
+constexpr int kMostVectors = kVectorRegisters == 32 ? 24 : 11;
 
 using Sweep = uint8_t (*)(const MsvTables &, const uint8_t *, int32_t, uint8_t);
 template <int Q>
@@ -163,18 +159,9 @@ uint8_t striped(const MsvTables &tables, const uint8_t *codes, int32_t L, uint8_
     return sweep(tables, codes, L, enter, LongRow{state, static_cast<size_t>(tables.Q)});
 }
 
-// As in kernels_ssv.cpp.
-#if defined(__AVX512VBMI__)
-constexpr float kLanesCycles = 1.75F;
-#elif defined(__AVX512BW__)
-constexpr float kLanesCycles = 2.5F;
-#elif defined(__AVX2__)
-constexpr float kLanesCycles = 4.3F;
-#elif defined(__SSE4_1__)
-constexpr float kLanesCycles = 9;
-#else
-constexpr float kLanesCycles = 6;  // not measured
-#endif
+// Measured as in kernels_ssv.cpp.
+constexpr float kLanesCyclesOf[] = {6, 6, 9, 4.3F, 2.5F, 1.75F};  // by Features; the first two not measured
+constexpr float kLanesCycles = kLanesCyclesOf[static_cast<int>(kFeatures)];
 constexpr float kStripeCycles = 1.4F, kLeastStripesCycles = 11;
 
 }  // namespace

@@ -16,11 +16,7 @@ void backward(const FloatTables &tables, ParserQueue &queue, float *cells) {
 }
 
 // Four groups want 32 registers.
-#if defined(__AVX512F__) || defined(__ARM_NEON)
-constexpr int kMostGroups = 4;
-#else
-constexpr int kMostGroups = 2;
-#endif
+constexpr int kMostGroups = kVectorRegisters == 32 ? 4 : 2;
 
 }  // namespace
 

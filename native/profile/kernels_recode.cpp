@@ -1,6 +1,6 @@
 // Letters as codes: a vector at a time where all are bytes from 64 to 127, which have the letters of both cases.
 #include "../simd/bytes.hpp"
-#include "recode.hpp"
+#include "targets.hpp"
 
 namespace tropalign::TROPALIGN_ISA {
 namespace {

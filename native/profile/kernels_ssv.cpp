@@ -1,9 +1,9 @@
-// SSV with a lane per target, and striped (ssv_kernels.hpp).
+// SSV with a lane per target, and striped (ssv.hpp).
 #include <array>
 #include <utility>
 
 #include "../simd/bytes.hpp"
-#include "ssv_kernels.hpp"
+#include "ssv.hpp"
 
 namespace tropalign::TROPALIGN_ISA {
 namespace {
@@ -14,11 +14,7 @@ using Unsigned = Vec<uint8_t, B>;
 
 constexpr int8_t kBegin = -128;
 
-#if defined(__AVX512BW__) || defined(__ARM_NEON)  // 32 registers
-constexpr int kMostBand = 20, kMostStripes = 24;
-#else
-constexpr int kMostBand = 10, kMostStripes = 12;
-#endif
+constexpr int kMostBand = kVectorRegisters == 32 ? 20 : 10, kMostStripes = kVectorRegisters == 32 ? 24 : 12;
 
 /// The highest of all V, in two parts, since each maximum has to wait for the one before.
 struct Highest {
@@ -147,17 +143,8 @@ uint8_t striped(const SsvTables &tables, const uint8_t *codes, int32_t L) {
 }
 
 // Measured on a Zen 5 core with models of 5 to 2,405 nodes; least_stripes_cycles is the way of one V from row to row.
-#if defined(__AVX512VBMI__)
-constexpr float kLanesCycles = 0.87F;
-#elif defined(__AVX512BW__)
-constexpr float kLanesCycles = 2;
-#elif defined(__AVX2__)
-constexpr float kLanesCycles = 3.1F;
-#elif defined(__SSE4_1__)
-constexpr float kLanesCycles = 7.2F;
-#else
-constexpr float kLanesCycles = 4;  // not measured
-#endif
+constexpr float kLanesCyclesOf[] = {4, 4, 7.2F, 3.1F, 2, 0.87F};  // by Features; the first two not measured
+constexpr float kLanesCycles = kLanesCyclesOf[static_cast<int>(kFeatures)];
 constexpr float kStripeCycles = 0.72F, kLeastStripesCycles = 5;
 
 }  // namespace

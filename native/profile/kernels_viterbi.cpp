@@ -1,4 +1,6 @@
 // The kernels of the Viterbi filter, compiled per instruction set.
+#include <array>
+
 #include "viterbi_lanes.hpp"
 #include "viterbi_stripes.hpp"
 
@@ -26,21 +28,20 @@ constexpr ViterbiArrangement stripes(ViterbiArrangement::Time time) {
 }
 
 // The one for few targets first. Times are those of a Zen 5 core at 4.3 GHz.
-constexpr ViterbiArrangement arrangements[] = {
-#if defined(__AVX512BW__)
-    stripes<64, 1>({22, 0.05F, 0.04F}), stripes<64, 2>({18, 0.11F, 0.12F}), stripes<16, 1>({8, 0.3F, 0.25F}),
-    stripes<16, 2>({12, 0.5F, 0.4F}),   lanes<1>({20, 1.65F, 0.5F}),        lanes<2>({60, 2.4F, 0.4F}),
-#elif defined(__AVX2__)
-    stripes<32, 1>({15, 0.105F, 0.02F}),
-    stripes<32, 2>({12, 0.21F, 0.12F}),
-    stripes<16, 2>({8, 0.385F, 0.4F}),
-    lanes<2>({15, 2.77F, 0.2F}),
-#else
-    stripes<16, 1>({9, 0.23F, 0.08F}),
-    stripes<16, 2>({8, 0.4F, 0.17F}),
-    lanes<2>({8, 3.3F, 0}),
-#endif
-};
+template <int B>
+constexpr auto arrangements_of() {
+    if constexpr (B == 64)
+        return std::to_array({stripes<B, 1>({22, 0.05F, 0.04F}), stripes<B, 2>({18, 0.11F, 0.12F}),
+                              stripes<16, 1>({8, 0.3F, 0.25F}), stripes<16, 2>({12, 0.5F, 0.4F}),
+                              lanes<B / 64>({20, 1.65F, 0.5F}), lanes<B / 32>({60, 2.4F, 0.4F})});
+    else if constexpr (B == 32)
+        return std::to_array({stripes<B, 1>({15, 0.105F, 0.02F}), stripes<B, 2>({12, 0.21F, 0.12F}),
+                              stripes<16, 2>({8, 0.385F, 0.4F}), lanes<2>({15, 2.77F, 0.2F})});
+    else
+        return std::to_array(
+            {stripes<B, 1>({9, 0.23F, 0.08F}), stripes<B, 2>({8, 0.4F, 0.17F}), lanes<2>({8, 3.3F, 0})});
+}
+constexpr auto arrangements = arrangements_of<kVectorBytes>();
 
 }  // namespace
 

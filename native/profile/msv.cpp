@@ -8,13 +8,15 @@
 #include <numbers>
 #include <optional>
 
+#include "../simd/dispatch.hpp"
 #include "lengths.hpp"
-#include "msv_highest.hpp"
-#include "msv_kernels.hpp"
 #include "p_values.hpp"
 #include "ssv.hpp"
 
 namespace tropalign {
+
+TROPALIGN_DISPATCH_LOOKUPS(MsvKernels, msv_kernels)
+
 namespace {
 
 constexpr float kOverflow = std::numeric_limits<float>::infinity();
@@ -144,7 +146,7 @@ void msv_filter(const SearchModel &model, const TargetBlock &block, Targets targ
 
 void msv_filter_by(const ProfileModel &plain, const TargetBlock &block, Targets targets, const uint8_t *V, double F1,
                    const MsvOfMany &msv, std::vector<int32_t> &passed, std::vector<float> &nats) {
-    // Those that come near to passing, with the null model's score of each.
+    // Targets that come near to passing, with the null model's score of each.
     std::vector<int32_t> near;
     std::vector<float> scores, null1;
     ForMsv rest;

@@ -1,10 +1,9 @@
-#include "msv_highest.hpp"
-
+// The highest M of many targets, by lanes or by stripes.
 #include <algorithm>
 #include <array>
 
 #include "../compute/scratch.hpp"
-#include "msv_kernels.hpp"
+#include "msv.hpp"
 
 namespace tropalign {
 namespace {

@@ -12,9 +12,8 @@
 #include <cmath>
 #include <cstring>
 
-#include "parser_kernels.hpp"
+#include "../simd/quad_lanes.hpp"
 #include "parsers.hpp"
-#include "quad_lanes.hpp"
 #include "row_limits.hpp"
 
 namespace tropalign::TROPALIGN_ISA {
@@ -160,7 +159,7 @@ class ParserLanes {
         put<kQuads>(heads[1], two_and_two<kQuads, 2, 3, 2, 3>(EN, JB));
         put<kQuads>(tails, pairs<First>(C.all(), scale));
     }
-    /// Of each quad a0 b0 a1 b1 for First = 0, a2 b2 a3 b3 for 2.
+    /// Quads a0 b0 a1 b1 for First = 0, a2 b2 a3 b3 for 2.
     template <int First>
     static V pairs(V a, V b) {
         constexpr int k = First, l = First + 1;

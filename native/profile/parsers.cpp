@@ -5,12 +5,15 @@
 #include <limits>
 #include <numeric>
 
-#include "../compute/denormals.hpp"
 #include "../compute/scratch.hpp"
+#include "../simd/denormals.hpp"
+#include "../simd/dispatch.hpp"
 #include "float_tables.hpp"
-#include "parser_kernels.hpp"
 
 namespace tropalign {
+
+TROPALIGN_DISPATCH(ParserKernels, parser_kernels)
+
 namespace {
 
 enum class ParserSlot { cells, count };

@@ -61,8 +61,8 @@ using SearchModels = std::span<const SearchModel *const>;
 SearchResult search_block(SearchModels models, const TargetBlock &block, const PipelineOptions &options, int n_threads,
                           const Poll &poll);
 
-/// The same where the MSV filter, and perhaps Viterbi's scores, have been computed elsewhere: survivors[k] are those of
-/// model k.
+/// Searches on where the MSV filter, and perhaps Viterbi's scores, have been computed elsewhere: survivors[k] are those
+/// of model k.
 SearchResult finish_block(SearchModels models, const TargetBlock &block, std::vector<Survivors> survivors,
                           const PipelineOptions &options, int n_threads, const Poll &poll);
 

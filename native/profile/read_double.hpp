@@ -20,7 +20,7 @@ inline bool read_double_by_stream(std::string_view word, double &value) {
     return stream >> value && stream.peek() == std::char_traits<char>::eof() && std::isfinite(value);
 }
 
-/// The same, by the faster way that there is.
+/// Reads a number by the faster way that there is.
 inline bool read_double(std::string_view word, double &value) {
 #if defined(__cpp_lib_to_chars)
     const auto [stop, error] = std::from_chars(word.data(), word.data() + word.size(), value);

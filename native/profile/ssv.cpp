@@ -4,9 +4,12 @@
 #include <array>
 
 #include "../compute/scratch.hpp"
-#include "ssv_kernels.hpp"
+#include "../simd/dispatch.hpp"
 
 namespace tropalign {
+
+TROPALIGN_DISPATCH_LOOKUPS(SsvKernels, ssv_kernels)
+
 namespace {
 
 /// A score in signed bytes, where lower ones than -127 are as good as that: V cannot survive them.
@@ -74,7 +77,7 @@ bool is_faster_in_lanes(const SsvTables &tables, const TargetGroup &group) {
            static_cast<float>(group.n_residues) * stripes;
 }
 
-/// As many rows as the block's group has, or the longest of these targets; and their residues.
+/// The rows that the block's group has, or the longest of these targets; and their residues.
 TargetGroup size_of(const TargetBlock &block, Targets targets, int32_t g) {
     if (g >= 0 && targets.size() == kGroupTargets) return block.group_size(g);
     TargetGroup size{nullptr, g < 0 ? 0 : block.group_size(g).n_rows, 0};

@@ -51,7 +51,7 @@ class TargetSlots {
         return any;
     }
 
-    /// As many rows as all targets have left, up to `most`.
+    /// The rows that all targets have left, up to `most`.
     int32_t common_rows(int32_t most = INT_MAX) const {
         for (const Slot &slot : slots_)
             if (slot.target) most = std::min(most, slot.left);

@@ -5,9 +5,13 @@
 #include <numeric>
 
 #include "../simd/bytes.hpp"
+#include "../simd/dispatch.hpp"
 #include "lengths.hpp"
 
 namespace tropalign {
+
+TROPALIGN_DISPATCH_LOOKUPS(RecodeKernels, recode_kernels)
+
 namespace {
 
 using TROPALIGN_ISA::load;

@@ -1,5 +1,6 @@
 // A block of target sequences, in the order of the input, with what every stage needs to know per length.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -10,6 +11,16 @@
 #include "model.hpp"
 
 namespace tropalign {
+
+// Letters of targets as codes, by a table.
+
+/// codes[k] = table[letters[k]] of 256; the bits that any code has.
+using Recode = uint8_t (*)(const uint8_t *letters, size_t n, const uint8_t *table, uint8_t *codes);
+
+struct RecodeKernels {
+    Recode recode;
+};
+const RecodeKernels *selected_recode_kernels();
 
 /// Targets of a block, by index; what most stages take.
 using Targets = std::span<const int32_t>;
@@ -58,7 +69,7 @@ class TargetBlock {
     GroupPlace group_of(size_t place) const;
     /// A group without its codes.
     TargetGroup group_size(int32_t g) const;
-    /// The same with their codes, which are made when first asked for. Threads may ask at a time.
+    /// A group with its codes, which are made when first asked for. Threads may ask at a time.
     TargetGroup group(int32_t g) const;
 
   private:

@@ -4,8 +4,9 @@
 #include <array>
 #include <initializer_list>
 
-#include "../simd/vec.hpp"
-#include "ensemble_kernels.hpp"
+#include "../simd/bytes.hpp"
+#include "../simd/real.hpp"
+#include "traces.hpp"
 
 namespace tropalign::TROPALIGN_ISA {
 
@@ -42,7 +43,7 @@ class DomainOdds {
         odds_.odds[20] = odds_.odds[27] = odds_.odds[28] = 1;
     }
 
-    /// Those of B, J, Z, O, U and X: means of the residues that they stand for.
+    /// Sets the odds of B, J, Z, O, U and X: means of the residues that they stand for.
     void set_ambiguous() {
         odds_.odds[21] = mean({2, 11}), odds_.odds[22] = mean({7, 9}), odds_.odds[23] = mean({3, 13});
         odds_.odds[24] = mean({8}), odds_.odds[25] = mean({1});
@@ -52,14 +53,14 @@ class DomainOdds {
     /// Adds to scores[i] the odds of codes[i], for i from 0 to n - 1.
     void add_to(float *scores, const uint8_t *codes, int32_t n) const {
         int32_t i = 0;
-#if defined(__AVX512F__)
-        const __m512 low = _mm512_load_ps(odds_.odds.data()), high = _mm512_load_ps(odds_.odds.data() + 16);
-        for (; i + 16 <= n; i += 16) {
-            const __m512i index = _mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i *>(codes + i)));
-            const __m512 sum = _mm512_loadu_ps(scores + i) + _mm512_permutex2var_ps(low, index, high);
-            _mm512_storeu_ps(scores + i, sum);
+        if constexpr (kBytes == 64) {
+            const auto low = load<float, kBytes>(odds_.odds.data());
+            const auto high = load<float, kBytes>(odds_.odds.data() + kLanes);
+            for (; i + kLanes <= n; i += kLanes) {
+                const auto index = widen<int32_t, kBytes>(reinterpret_cast<const int8_t *>(codes + i));
+                store<float, kBytes>(scores + i, load<float, kBytes>(scores + i) + picked(low, high, index));
+            }
         }
-#endif
         for (; i < n; ++i) scores[i] += odds_.odds[codes[i]];
     }
 

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "../compute/denormals.hpp"
-#include "ensemble_kernels.hpp"
+#include "../simd/denormals.hpp"
+#include "../simd/dispatch.hpp"
 
 namespace tropalign {
+
+TROPALIGN_DISPATCH(EnsembleKernels, ensemble_kernels)
+
 namespace {
 
 TraceTables make_trace_tables(const ProfileModel &model) {

@@ -2,15 +2,51 @@
 // matrix of Forward, as HMMER draws them, with its random numbers and its rounding.
 #pragma once
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "full_matrix.hpp"
 #include "search_model.hpp"
-#include "segments.hpp"
-#include "trace_random.hpp"
 
 namespace tropalign {
+
+// Domains of stochastic traces.
+
+/// A domain of a trace, from its first to its last match. 0-based and half-open.
+struct Segment {
+    int32_t trace = 0;
+    int32_t begin = 0, end = 0;  ///< Residues of the target.
+    int32_t model_begin = 0, model_end = 0;
+};
+
+// The random numbers of stochastic traces: Easel's fast generator, so that a seed gives the traces that it gives HMMER.
+
+/// x' = 69069 x + 1 modulo 2^32 (Marsaglia 1972), begun at the seed mixed with two constants (Jenkins 1997).
+class TraceRandom {
+  public:
+    /// A seed of 0 is one like any other here; what chooses a seed for it is the caller.
+    explicit TraceRandom(uint32_t seed) : state_(mixed(seed, 87654321, 12345678)) {
+        if (!state_) state_ = 42;
+    }
+
+    /// A number of [0, 2^32): divided by that, one of [0, 1).
+    uint32_t next() { return state_ = state_ * 69069 + 1; }
+
+  private:
+    static uint32_t mixed(uint32_t a, uint32_t b, uint32_t c) {
+        // Three rounds, each of which shifts c, a and b in turn.
+        constexpr int shifts[3][3] = {{13, 8, 13}, {12, 16, 5}, {3, 10, 15}};
+        for (const auto &by : shifts) {
+            a = (a - b - c) ^ (c >> by[0]);
+            b = (b - c - a) ^ (a << by[1]);
+            c = (c - a - b) ^ (b >> by[2]);
+        }
+        return c;
+    }
+
+    uint32_t state_;
+};
 
 /// What traces read of a model, by node.
 struct TraceTables {
@@ -38,5 +74,37 @@ struct TraceTables {
 /// null2), which are 1 outside.
 void draw_traces(const SearchModel &model, const FullMatrix &matrix, const MatrixRegion &region, int32_t begin,
                  int32_t n, TraceRandom &random, std::vector<Segment> &segments, float *scores);
+
+// What the kernels of stochastic traces and of their clusters do, and the table of them that every instruction set
+// fills.
+
+/// Traces to be drawn from a matrix.
+struct TraceWork {
+    const TraceTables &tables;
+    const FullMatrix &matrix;
+    ModeOdds odds;
+    const uint8_t *codes;  ///< Of the residues that the matrix is of.
+    int32_t n_traces;
+};
+
+/// Domains by columns, in any order, followed by kSpare places that may be read.
+struct SegmentColumns {
+    static constexpr size_t kSpare = 15;
+    std::vector<int32_t> begin, end, model_begin, model_end;
+};
+
+struct EnsembleKernels {
+    const char *isa;
+    /// Appends domains, whose places count from the begin of the matrix, and adds to scores[i] each trace's odds of
+    /// residue i by the composition of its domain.
+    void (*draw)(const TraceWork &work, TraceRandom &random, std::vector<Segment> &segments, float *scores);
+    /// Which of the segments [first, last) are linked with this one (clusters.hpp): their places in the columns, from
+    /// `out` on, in ascending order. How many.
+    size_t (*linked)(const SegmentColumns &columns, size_t first, size_t last, const Segment &segment,
+                     int32_t diagonals, int32_t *out);
+};
+
+/// The table of the chosen instruction set.
+const EnsembleKernels *selected_ensemble_kernels();
 
 }  // namespace tropalign

@@ -6,10 +6,13 @@
 #include <vector>
 
 #include "../compute/buffer.hpp"
+#include "../simd/dispatch.hpp"
 #include "lengths.hpp"
-#include "viterbi_kernels.hpp"
 
 namespace tropalign {
+
+TROPALIGN_DISPATCH_LOOKUPS(ViterbiKernels, viterbi_kernels)
+
 namespace {
 
 /// What N, C and J lose per residue is 3 nats for the whole target, however long.

@@ -10,19 +10,70 @@
 // J, from where a target begins another domain, has the scores of C: E loses a bit to both, and neither loses any per
 // residue. HMMER leaves D -> D out of rows where it cannot change the score; here it is never left out.
 #pragma once
+#include <cstdint>
+#include <span>
+
 #include "search_model.hpp"
 #include "targets.hpp"
+#include "viterbi_tables.hpp"
 
 namespace tropalign {
 
 /// nats[j]: the score of targets[j]. Infinity where it is beyond 16 bits, minus infinity for an empty target.
 void viterbi_scores(const SearchModel &model, const TargetBlock &block, Targets targets, float *nats);
 
-/// viterbi_scores by one arrangement of lanes (viterbi_kernels.hpp), by number; for tests.
+/// viterbi_scores by one arrangement of lanes, by its number; for tests.
 void viterbi_scores(const SearchModel &model, const TargetBlock &block, Targets targets, int arrangement, float *nats);
 int n_viterbi_arrangements();
 
 /// The score of a target of length L whose highest M of all rows is this; 32767: beyond 16 bits.
 float viterbi_nats(int32_t highest_M, int32_t L);
+
+// What the kernels of the Viterbi filter do, and the table of them that every instruction set fills.
+
+/// xN; and what xE loses on its way to C or J, a bit.
+inline constexpr int16_t kViterbiBase = 12'000, kViterbiEnd = 500;
+
+struct ViterbiTarget {
+    const uint8_t *codes;
+    int32_t length;  ///< 1 or more.
+    int16_t move;    ///< word_move of the length.
+    int16_t end;     ///< What is found: the last xC, or kViterbiHighest where a score was beyond 16 bits.
+};
+
+/// How many targets go side by side, and in which lanes. A target that ends makes room for the next one, so the longest
+/// should come first.
+struct ViterbiArrangement {
+    int n_slots;
+    int n_stripes;  ///< Per target; 0: a lane per target.
+    /// The time of a row of all slots, measured, in ns; only ratios matter.
+    struct Time {
+        float row, node;  ///< Per row; per node of a row.
+        float far_node;   ///< More per node beyond 1,000, as tables then no longer fit the nearest cache.
+
+        float of(int32_t M) const {
+            return row + node * static_cast<float>(M) + far_node * static_cast<float>(M > 1000 ? M - 1000 : 0);
+        }
+    } time;
+    /// One of them. `scratch` has viterbi_scratch_bytes and is aligned for vectors.
+    void (*sweep_lanes)(const ViterbiLaneTables &tables, std::span<ViterbiTarget> targets, void *scratch);
+    void (*sweep_stripes)(const ViterbiStripes &tables, std::span<ViterbiTarget> targets, void *scratch);
+};
+
+/// I and E of every node, and one vector more.
+inline size_t viterbi_scratch_bytes(const ViterbiArrangement &how, int32_t M) {
+    const int stripes = how.n_stripes ? how.n_stripes : 1;
+    const size_t vectors = static_cast<size_t>((M + stripes - 1) / stripes) + 1;
+    return vectors * 2 * sizeof(int16_t) * static_cast<size_t>(stripes) * static_cast<size_t>(how.n_slots);
+}
+
+struct ViterbiKernels {
+    const char *isa;
+    ViterbiLookup lookup;
+    std::span<const ViterbiArrangement> arrangements;
+};
+
+/// The table of the chosen instruction set.
+const ViterbiKernels *selected_viterbi_kernels();
 
 }  // namespace tropalign

@@ -5,7 +5,7 @@
 
 #include "../simd/bytes.hpp"
 #include "target_slots.hpp"
-#include "viterbi_kernels.hpp"
+#include "viterbi.hpp"
 
 namespace tropalign::TROPALIGN_ISA {
 
@@ -26,20 +26,24 @@ inline constexpr int kWordLanes = Lanes<int16_t, kVectorBytes>::count;
 //
 //     byte of the residues     0 ..  7    8 .. 15    16 .. 23    24 .. 31
 //     lane of the score        a0 .. a7   b0 .. b7   a8 .. a15   b8 .. b15
-#if defined(__AVX512BW__)
-inline constexpr ViterbiLookup kLookup = ViterbiLookup::words;
+inline constexpr ViterbiLookup kLookup = kVectorBytes == 64 ? ViterbiLookup::words : ViterbiLookup::bytes;
+
+template <int groups, ViterbiLookup lookup>
+class RowResiduesBy;
+template <int groups>
+using RowResidues = RowResiduesBy<groups, kLookup>;
 
 template <int groups>
-class RowResidues {
+class RowResiduesBy<groups, ViterbiLookup::words> {
   public:
     using Code = uint16_t;
 
-    [[gnu::always_inline]] explicit RowResidues(const Code *codes) {
+    [[gnu::always_inline]] explicit RowResiduesBy(const Code *codes) {
         for (int g = 0; g < groups; ++g) index_[g] = load<int16_t, kVectorBytes>(codes + g * kWordLanes);
     }
     [[gnu::always_inline]] void scores(const ViterbiLaneTables::Match &match, Words (&out)[groups]) const {
-        const __m512i words = _mm512_loadu_si512(match.data());
-        for (int g = 0; g < groups; ++g) out[g] = (Words)_mm512_permutexvar_epi16((__m512i)index_[g], words);
+        const auto words = load<int16_t, kVectorBytes>(match.data());
+        for (int g = 0; g < groups; ++g) out[g] = lookup_words<kVectorBytes>(words, index_[g]);
     }
     /// Counted over the vectors of a row.
     static constexpr int lane_of(int slot) { return slot; }
@@ -47,16 +51,13 @@ class RowResidues {
   private:
     Words index_[groups];
 };
-#else
-inline constexpr ViterbiLookup kLookup = ViterbiLookup::bytes;
 
-template <int groups>
-class RowResidues {
+template <>
+class RowResiduesBy<2, ViterbiLookup::bytes> {
   public:
-    static_assert(groups == 2);
     using Code = uint8_t;
 
-    [[gnu::always_inline]] explicit RowResidues(const Code *codes) : index_(load<int8_t, kVectorBytes>(codes)) {}
+    [[gnu::always_inline]] explicit RowResiduesBy(const Code *codes) : index_(load<int8_t, kVectorBytes>(codes)) {}
     [[gnu::always_inline]] void scores(const ViterbiLaneTables::Match &match, Words (&out)[2]) const {
         const auto *bytes = reinterpret_cast<const int8_t *>(match.data());
         const auto low = lookup32<kVectorBytes>(bytes, index_);
@@ -69,7 +70,6 @@ class RowResidues {
   private:
     Vec<int8_t, kVectorBytes> index_;
 };
-#endif
 
 /// One or two vectors of targets, which share what is loaded of the tables.
 template <int groups>

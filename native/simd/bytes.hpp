@@ -171,4 +171,130 @@ template <int B>
 #endif
 }
 
+// The other way of shift_in (bytes.hpp), in a file of its own for those that want both.
+
+/// Lane l has what lane l + 1 of `v` has, the last lane what lane 0 of `entering` has.
+template <int Bytes>
+[[gnu::always_inline]] inline Vec<int8_t, Bytes> shift_out(Vec<int8_t, Bytes> v, Vec<int8_t, Bytes> entering) {
+    using V = Vec<int8_t, Bytes>;
+#if defined(__AVX512BW__)
+    if constexpr (Bytes == 64) {  // each 16 bytes with those after them
+        const __m512i after = _mm512_alignr_epi64((__m512i)entering, (__m512i)v, 2);
+        return (V)_mm512_alignr_epi8(after, (__m512i)v, 1);
+    }
+#endif
+#if defined(__AVX2__)
+    if constexpr (Bytes == 32) {
+        const __m256i after = _mm256_permute2x128_si256((__m256i)v, (__m256i)entering, 0x21);
+        return (V)_mm256_alignr_epi8(after, (__m256i)v, 1);
+    }
+#endif
+#if defined(__SSE4_1__)
+    if constexpr (Bytes == 16) return (V)_mm_alignr_epi8((__m128i)entering, (__m128i)v, 1);
+#elif defined(__ARM_NEON)
+    return (V)vextq_s8((int8x16_t)v, (int8x16_t)entering, 1);
+#else
+    V out;
+    for (int l = 0; l < Bytes; ++l) out[l] = l + 1 < Bytes ? v[l + 1] : entering[0];
+    return out;
+#endif
+}
+
+/// Bytes of `table` (128 of them, on a boundary of 64) picked by `index` (each 0..127).
+template <int B>
+[[gnu::always_inline]] inline Vec<int8_t, B> lookup128(const int8_t *table, Vec<int8_t, B> index) {
+#if defined(__AVX512VBMI__)
+    if constexpr (B == 64)
+        return (Vec<int8_t, B>)_mm512_permutex2var_epi8(_mm512_load_si512(table), (__m512i)index,
+                                                        _mm512_load_si512(table + 64));
+#endif
+    Vec<int8_t, B> out;
+    for (int l = 0; l < B; ++l) out[l] = table[index[l] & 127];
+    return out;
+}
+
+/// Lane l of `a` where bit `bit` of lane l of `choice` is set, else of `b`.
+template <int bit, int B>
+[[gnu::always_inline]] inline Vec<int8_t, B> by_bit(Vec<int8_t, B> choice, Vec<int8_t, B> a, Vec<int8_t, B> b) {
+#if defined(__AVX512BW__)
+    if constexpr (B == 64)
+        return (Vec<int8_t, B>)_mm512_mask_blend_epi8(
+            _mm512_test_epi8_mask((__m512i)choice, _mm512_set1_epi8(1 << bit)), (__m512i)b, (__m512i)a);
+#endif
+    return (choice & static_cast<int8_t>(1 << bit)) != 0 ? a : b;
+}
+
+/// Words of `table` picked by `index`, which are places in it.
+template <int B>
+[[gnu::always_inline]] inline Vec<int16_t, B> lookup_words(Vec<int16_t, B> table, Vec<int16_t, B> index) {
+#if defined(__AVX512BW__)
+    if constexpr (B == 64) return (Vec<int16_t, B>)_mm512_permutexvar_epi16((__m512i)index, (__m512i)table);
+#endif
+    Vec<int16_t, B> out;
+    for (int l = 0; l < B / 2; ++l) out[l] = table[index[l] & (B / 2 - 1)];
+    return out;
+}
+
+/// A bit per byte: its highest one.
+template <int B>
+[[gnu::always_inline]] inline uint64_t top_bits(Vec<uint8_t, B> v) {
+#if defined(__AVX512BW__)
+    if constexpr (B == 64) return _mm512_movepi8_mask((__m512i)v);
+#endif
+#if defined(__AVX2__)
+    if constexpr (B == 32) return static_cast<uint32_t>(_mm256_movemask_epi8((__m256i)v));
+#endif
+#if defined(__SSE4_1__)
+    if constexpr (B == 16) return static_cast<uint32_t>(_mm_movemask_epi8((__m128i)v));
+#endif
+    uint64_t bits = 0;
+    for (int l = 0; l < B; ++l) bits |= uint64_t{v[l]} >> 7 << l;
+    return bits;
+}
+
+/// A bit per byte: a == b.
+template <int B>
+[[gnu::always_inline]] inline uint64_t equal_bits(Vec<uint8_t, B> a, Vec<uint8_t, B> b) {
+#if defined(__AVX512BW__)
+    if constexpr (B == 64) return _mm512_cmpeq_epi8_mask((__m512i)a, (__m512i)b);
+#endif
+    return top_bits<B>((Vec<uint8_t, B>)(a == b));
+}
+
+/// Each count and 1 where a == b.
+template <int B>
+[[gnu::always_inline]] inline Vec<uint8_t, B> plus_equal(Vec<uint8_t, B> counts, Vec<uint8_t, B> a, Vec<uint8_t, B> b) {
+#if defined(__AVX512BW__)
+    if constexpr (B == 64)
+        return (Vec<uint8_t, B>)_mm512_mask_add_epi8((__m512i)counts, _mm512_cmpeq_epi8_mask((__m512i)a, (__m512i)b),
+                                                     (__m512i)counts, _mm512_set1_epi8(1));
+#endif
+    return counts - (Vec<uint8_t, B>)(a == b);  // lanes that compare equal are all ones
+}
+
+/// (a ^ b) | ((a | b) & c).
+template <int B>
+[[gnu::always_inline]] inline Vec<uint8_t, B> differences_or(Vec<uint8_t, B> a, Vec<uint8_t, B> b, Vec<uint8_t, B> c) {
+#if defined(__AVX512BW__)
+    if constexpr (B == 64)  // a table of 8 bits by the bits of a, b and c
+        return (Vec<uint8_t, B>)_mm512_ternarylogic_epi64((__m512i)a, (__m512i)b, (__m512i)c, 0xBC);
+#endif
+    return (a ^ b) | ((a | b) & c);
+}
+
+/// True where any bit is set.
+template <int B>
+[[gnu::always_inline]] inline bool any_bit(Vec<uint8_t, B> v) {
+#if defined(__AVX2__)
+    if constexpr (B == 32) return !_mm256_testz_si256((__m256i)v, (__m256i)v);
+#endif
+#if defined(__SSE4_1__)
+    if constexpr (B == 16) return !_mm_testz_si128((__m128i)v, (__m128i)v);
+#endif
+    uint64_t words[B / 8], all = 0;
+    std::memcpy(words, &v, B);
+    for (uint64_t word : words) all |= word;
+    return all != 0;
+}
+
 }  // namespace tropalign::TROPALIGN_ISA

@@ -2,8 +2,10 @@
 // needs an intrinsic for each instruction set. Sums of products are fused where the instruction set can, and nowhere
 // else (the kernels are compiled with -ffp-contract=off), so that all of them but SSE's compute the same.
 #pragma once
+#include <algorithm>
 #include <cmath>
 #include <type_traits>
+#include <utility>
 
 #include "vec.hpp"
 
@@ -152,6 +154,37 @@ template <class V>
     uint32_t bits = 0;
     for (int l = 0; l < Real<V>::lanes; ++l) bits |= (lane_of(a, l) >= lane_of(b, l) ? 1u : 0u) << l;
     return bits;
+}
+
+/// All lanes x, a zero with its sign.
+template <class V, class T>
+[[gnu::always_inline]] inline V spread(T x) {
+    return [&]<int... l>(std::integer_sequence<int, l...>) {
+        return V{((void)l, x)...};
+    }(std::make_integer_sequence<int, sizeof(V) / sizeof(T)>{});
+}
+
+/// The highest lane of a vector of doubles without NaN.
+template <class V>
+[[gnu::always_inline]] inline double highest_lane(V v) {
+#if defined(__AVX512F__)
+    if constexpr (sizeof(V) == 64) return _mm512_reduce_max_pd((__m512d)v);
+#endif
+    double highest = v[0];
+    for (int l = 1; l < Real<V>::lanes; ++l) highest = std::max(highest, v[l]);
+    return highest;
+}
+
+/// Floats that `index` names among the 2 n of two vectors.
+template <class V>
+[[gnu::always_inline]] inline V picked(V low, V high, Vec<int32_t, sizeof(V)> index) {
+#if defined(__AVX512F__)
+    if constexpr (sizeof(V) == 64) return (V)_mm512_permutex2var_ps((__m512)low, (__m512i)index, (__m512)high);
+#endif
+    constexpr int n = Real<V>::lanes;
+    V out;
+    for (int l = 0; l < n; ++l) out[l] = (index[l] & n ? high : low)[index[l] & (n - 1)];
+    return out;
 }
 
 }  // namespace tropalign::TROPALIGN_ISA

@@ -30,13 +30,26 @@
 
 namespace tropalign::TROPALIGN_ISA {
 
-#if defined(__AVX512BW__)
-inline constexpr int kVectorBytes = 64;
+/// What kernels choose by. One of x86-64 has what those before it have.
+enum class Features { plain, neon, sse4, avx2, avx512, vbmi };
+#if defined(__AVX512VBMI__)
+inline constexpr Features kFeatures = Features::vbmi;
+#elif defined(__AVX512BW__)
+inline constexpr Features kFeatures = Features::avx512;
 #elif defined(__AVX2__)
-inline constexpr int kVectorBytes = 32;
+inline constexpr Features kFeatures = Features::avx2;
+#elif defined(__SSE4_1__)
+inline constexpr Features kFeatures = Features::sse4;
+#elif defined(__ARM_NEON)
+inline constexpr Features kFeatures = Features::neon;
 #else
-inline constexpr int kVectorBytes = 16;
+inline constexpr Features kFeatures = Features::plain;
 #endif
+
+inline constexpr int kVectorBytes = kFeatures >= Features::avx512 ? 64 : kFeatures == Features::avx2 ? 32 : 16;
+inline constexpr int kVectorRegisters = kVectorBytes == 64 || kFeatures == Features::neon ? 32 : 16;
+/// Whether one instruction looks bytes up in a table of 128 (lookup128 of bytes.hpp).
+inline constexpr bool kLooksUp128 = kFeatures == Features::vbmi;
 
 template <class T, int Bytes>
 struct VecType {
@@ -67,11 +80,7 @@ struct UintOf<8> {
 template <class T, int Bytes>
 struct Lanes {
     static constexpr int count = Bytes / static_cast<int>(sizeof(T));
-#if defined(__AVX512BW__)
-    static constexpr int bits_per_lane = 1;
-#else
-    static constexpr int bits_per_lane = static_cast<int>(sizeof(T));
-#endif
+    static constexpr int bits_per_lane = kVectorBytes == 64 ? 1 : static_cast<int>(sizeof(T));
     static constexpr int mask_bytes = count * bits_per_lane < 8 ? 1 : count * bits_per_lane / 8;
     using Bits = typename UintOf<mask_bytes>::type;
 };
@@ -271,6 +280,19 @@ template <class T, int Bytes>
 template <class T, int Bytes>
 [[gnu::always_inline]] inline void store(void *p, Vec<T, Bytes> v) {
     std::memcpy(p, &v, Bytes);
+}
+
+/// Writes the lanes that have a bit, one after another; what is behind them is not defined, up to a whole vector.
+template <int Bytes>
+[[gnu::always_inline]] inline void store_chosen(uint32_t *p, Vec<int32_t, Bytes> v, uint32_t bits) {
+#if defined(__AVX512BW__)
+    if constexpr (Bytes == 64) {
+        _mm512_storeu_si512(p, _mm512_maskz_compress_epi32(static_cast<__mmask16>(bits), (__m512i)v));
+        return;
+    }
+#endif
+    for (int l = 0; l < Bytes / 4; ++l)
+        if (bits >> l & 1) *p++ = static_cast<uint32_t>(v[l]);
 }
 
 }  // namespace tropalign::TROPALIGN_ISA

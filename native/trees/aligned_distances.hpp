@@ -4,14 +4,35 @@
 
 #include "../compute/buffer.hpp"
 #include "../compute/poll.hpp"
-#include "column_counts.hpp"
 
 namespace tropalign {
 
-/// Rows of codes (column_counts.hpp), filled up to a multiple of kColumnsAtOnce columns.
+// In how many columns two rows of an alignment agree, and the table of the kernel that counts them.
+
+/// The code of what is not compared: gaps and ambiguous letters. Others are below 64, those of nucleotides A 0, C 1, G
+/// 2, T 3, so that transitions (A and G, C and T) differ in just the second bit.
+inline constexpr uint8_t kNotCompared = 0x80;
+/// Rows are filled up to a multiple of so many columns by kNotCompared.
+inline constexpr int64_t kColumnsAtOnce = 64;
+
+/// Columns in which both rows hold a letter; of these the equal ones, and those that differ by a transition.
+struct ColumnCounts {
+    int32_t compared, equal, transitions;
+};
+
+struct ColumnCountKernels {
+    const char *isa;
+    /// Counts of `row` with each of n rows that follow one another; n_columns is a multiple of kColumnsAtOnce.
+    void (*count)(const uint8_t *row, const uint8_t *others, int64_t n, int64_t n_columns, ColumnCounts *counts);
+};
+
+/// The table of the chosen instruction set.
+const ColumnCountKernels *selected_column_count_kernels();
+
+/// Rows of codes, filled up to a multiple of kColumnsAtOnce columns.
 class CodedRows {
   public:
-    /// All of them empty.
+    /// Empty rows.
     CodedRows(int64_t n_rows, int64_t n_columns);
 
     /// From rows without a gap between them.
@@ -44,7 +65,7 @@ double distance_of(const ColumnCounts &counts, DistanceModel model);
 /// out of n_distance_blocks, said so.
 bool aligned_distances(const CodedRows &rows, DistanceModel model, int n_threads, double *distances, const Poll &poll);
 int64_t n_distance_blocks(int64_t n_rows);
-/// The same on this thread only.
+/// Distances of all pairs, on this thread only.
 void aligned_distances(const CodedRows &rows, DistanceModel model, double *distances);
 
 }  // namespace tropalign

@@ -27,7 +27,7 @@ class Splits {
         for (int64_t k = 0; k < n_leaves; ++k) all_ ^= mixed(k);
     }
 
-    /// Of each node but the root.
+    /// The splits of each node but the root.
     std::vector<uint64_t> of(const int32_t *parents, int64_t n_nodes) const {
         std::vector<uint64_t> sides(n_nodes, 0);
         for (int64_t k = 0; k < n_leaves_; ++k) sides[k] = mixed(k);
@@ -59,7 +59,7 @@ std::vector<int32_t> parents_of(const double *distances, int32_t n, bool is_join
         set_parents(tree.children, n, parents);
         for (int32_t child : tree.last) parents[child] = 2 * n - 3;
     } else {
-        set_parents(join_averages(distances, n, go_on).children, n, parents);
+        set_parents(join_clusters(distances, n, Linkage::average, go_on).children, n, parents);
     }
     return parents;
 }

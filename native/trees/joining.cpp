@@ -5,11 +5,15 @@
 #include <limits>
 
 #include "../compute/buffer.hpp"
-#include "joining_kernels.hpp"
+#include "../simd/dispatch.hpp"
 #include "joining_search.hpp"
 #include "sometimes.hpp"
 
 namespace tropalign {
+
+TROPALIGN_DISPATCH(JoiningKernels<float>, float_joining_kernels)
+TROPALIGN_DISPATCH(JoiningKernels<double>, double_joining_kernels)
+
 namespace {
 
 /// The sum of a place that is gone.
@@ -17,8 +21,8 @@ constexpr double kGone = -std::numeric_limits<double>::infinity();
 /// CLUSTAL W's: the shortest branch, and the distance in place of 0.
 constexpr double kShortestBranch = 0.0001, kLeastDistance = 0.000001;
 
-const JoiningKernels<float> *kernels_of(float) { return selected_float_joining(); }
-const JoiningKernels<double> *kernels_of(double) { return selected_double_joining(); }
+const JoiningKernels<float> *kernels_of(float) { return selected_float_joining_kernels(); }
+const JoiningKernels<double> *kernels_of(double) { return selected_double_joining_kernels(); }
 
 /// The clusters that are left, in a square of distances. Places that are gone are taken out of it now and then.
 template <class T>

@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "joining_kernels.hpp"
+#include "joining.hpp"
 
 namespace tropalign {
 

@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "../simd/real.hpp"
-#include "joining_kernels.hpp"
+#include "joining.hpp"
 
 namespace tropalign::TROPALIGN_ISA {
 namespace {
@@ -23,7 +23,8 @@ inline double largest_lane(V v) {
     return found;
 }
 
-/// Of -q, whose roundings are those of q: processors have a maximum that takes the other operand for what is no number.
+/// The highest -q, whose roundings are those of q: processors have a maximum that takes the other operand for what is
+/// no number.
 template <class T>
 double least(const T *distances, const double *sums, int64_t n, Criterion criterion, double own) {
     const V factor = every<V>(criterion.factor), constant = every<V>(criterion.constant), owns = every<V>(own);

@@ -9,7 +9,7 @@ namespace {
 /// A joined cluster has the place of the first of its leaves. An average that is below the bound (of a place between i
 /// and j, or by rounding) becomes the bound. The larger of two distances is no smaller than both, either, so that
 /// complete linkage goes the same way (see nearest_places.hpp).
-template <class T, bool is_complete>
+template <class T, Linkage linkage>
 class LinkageClusters : NearestPlaces<T> {
     using Base = NearestPlaces<T>;
     using Base::bound_, Base::is_alive_, Base::is_marked_, Base::n_, Base::n_leaves_, Base::nearest_, Base::node_;
@@ -39,7 +39,9 @@ class LinkageClusters : NearestPlaces<T> {
             if (!is_alive_[k] || k == i) continue;
             T &kept = distance(i, k);
             const T other = distance(j, k);
-            kept = is_complete ? std::max(kept, other) : static_cast<T>((kept * m + other * n) / (m + n));
+            static_assert(linkage == Linkage::average || linkage == Linkage::complete);
+            if constexpr (linkage == Linkage::average) kept = static_cast<T>((kept * m + other * n) / (m + n));
+            else kept = std::max(kept, other);
             const double both = kept;
             if (k < i) continue;
             if (both < bound_[k] || (both == bound_[k] && !is_marked_[k] && i < nearest_[k])) {
@@ -53,11 +55,11 @@ class LinkageClusters : NearestPlaces<T> {
     }
 };
 
-template <bool is_complete, class T>
+template <Linkage linkage, class T>
 AveragedTree joined(const T *distances, int32_t n, const Poll &poll) {
     AveragedTree tree;
     Sometimes sometimes(poll);
-    LinkageClusters<T, is_complete> clusters(distances, n);
+    LinkageClusters<T, linkage> clusters(distances, n);
     for (int32_t joined = n; joined < 2 * n - 1; ++joined) {
         if (!sometimes(joined - n)) return tree;
         const auto [children, distance] = clusters.join_closest(joined);
@@ -70,18 +72,17 @@ AveragedTree joined(const T *distances, int32_t n, const Poll &poll) {
 }  // namespace
 
 template <class T>
-AveragedTree join_averages(const T *distances, int32_t n, const Poll &poll) {
-    return joined<false>(distances, n, poll);
+AveragedTree join_clusters(const T *distances, int32_t n, Linkage linkage, const Poll &poll) {
+    switch (linkage) {
+        case Linkage::average:
+            return joined<Linkage::average>(distances, n, poll);
+        case Linkage::complete:
+            return joined<Linkage::complete>(distances, n, poll);
+    }
+    __builtin_unreachable();
 }
 
-template <class T>
-AveragedTree join_farthest(const T *distances, int32_t n, const Poll &poll) {
-    return joined<true>(distances, n, poll);
-}
-
-template AveragedTree join_averages(const float *, int32_t, const Poll &);
-template AveragedTree join_averages(const double *, int32_t, const Poll &);
-template AveragedTree join_farthest(const float *, int32_t, const Poll &);
-template AveragedTree join_farthest(const double *, int32_t, const Poll &);
+template AveragedTree join_clusters(const float *, int32_t, Linkage, const Poll &);
+template AveragedTree join_clusters(const double *, int32_t, Linkage, const Poll &);
 
 }  // namespace tropalign

@@ -15,16 +15,16 @@ struct AveragedTree {
     std::vector<double> distances;                 // [n - 1]
 };
 
-/// UPGMA of n >= 2 taxa. `distances` are those of (0, 1), (0, 2), ..., (1, 2), ...: finite, 0 or more.
+/// How far apart clusters are: by the mean of their leaves' distances, or the largest. What depends on it is a `switch`
+/// over all linkages without a default: another one does not compile before it is everywhere.
+enum class Linkage { average, complete };
+
+/// Joins n >= 2 taxa. `distances` are those of (0, 1), (0, 2), ..., (1, 2), ...: finite, 0 or more.
 ///
 /// A cluster has the place of the first of its leaves. The pair of places i < j that is joined has the smallest
 /// distance, of these the smallest j, of these the smallest i; i's node is the first child. When poll, called with the
 /// number of joins done, returns false, the tree is of no use.
 template <class T>
-AveragedTree join_averages(const T *distances, int32_t n, const Poll &poll);
-
-/// The same by complete linkage: clusters are as far apart as the two of their leaves that are farthest apart.
-template <class T>
-AveragedTree join_farthest(const T *distances, int32_t n, const Poll &poll);
+AveragedTree join_clusters(const T *distances, int32_t n, Linkage linkage, const Poll &poll);
 
 }  // namespace tropalign

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from tropalign.results.multiple import MultipleAlignment as MultipleAlignment
     from tropalign.results.placements import Placements as Placements
     from tropalign.results.segments import Segments as Segments
-    from tropalign.results.thresholds import Thresholds as Thresholds
+    from tropalign.results.threshold_options import Thresholds as Thresholds
     from tropalign.scoring import Gap as Gap
     from tropalign.scoring import SubstitutionMatrix as SubstitutionMatrix
     from tropalign.scoring.statistics import ScoreStatistics as ScoreStatistics
@@ -103,7 +103,7 @@ __all__, __getattr__, __dir__ = lazy(
         "results.multiple": "MultipleAlignment",
         "results.placements": "Placements",
         "results.segments": "Segments",
-        "results.thresholds": "Thresholds",
+        "results.threshold_options": "Thresholds",
         "scoring": "Gap SubstitutionMatrix",
         "scoring.statistics": "ScoreStatistics",
         "sequences": "NUCLEOTIDE PROTEIN Alphabet SequenceBatch SequenceStore read_sequences",

@@ -157,7 +157,7 @@ def test_clusters_are_those_of_vsearch(capfd, amplicons, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "code", "sentence"),
     [
-        (["--min-identity", "97"], 2, "'97' is no fraction between 0 and 1"),
+        (["--min-identity", "97"], 2, "'97' is not a fraction between 0 and 1"),
         (["--identity", "6"], 2, "identity '6' is none of 0 shorter, 1 columns, 2 internal, 3 openings, 4 blast"),
         (["--shard", "1/2", "-o", "x"], 2, "greedy clusters are decided one after another and have no shards"),
         (["--free-ends", "query-start"], 2, "--free-ends belongs to --mode semiglobal"),

@@ -237,7 +237,7 @@ REFUSED = [
     (["--model", "cpg", "a.fa", "-o", "x.sam"], 2, "no format has the suffix '.sam'"),
     (["--model", "cpg", "a.fa", "--plot", "x.gif"], 2, "no format has the suffix '.gif'"),
     (["--model", "cpg", "a.fa", "-o", "a.fa"], 2, "a.fa is an input"),
-    (["--model", "cpg", "a.fa", "--min-support", "2"], 2, "'2' is no fraction"),
+    (["--model", "cpg", "a.fa", "--min-support", "2"], 2, "'2' is not a fraction"),
     (["--model", "cpg", "a.fa", "--by", "x"], 2, "invalid choice"),
     (["--model", "cpg", "bad.fa"], 3, "bad.fa, record 'b': '-' at position 3 is no symbol of the model (ACGT)"),
     (["--model", "cpg", "a.fa", "--memory", "1M"], 4, "of memory and 1.0 MiB are allowed"),

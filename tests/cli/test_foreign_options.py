@@ -6,7 +6,7 @@ import pytest
 
 from tropalign.cli.main import main, make_parser
 from tropalign.cli.other_programs import NAMES
-from tropalign.cli.parsers import verbs_of
+from tropalign.cli.parser import verbs_of
 
 
 @pytest.fixture(scope="module")

@@ -12,9 +12,7 @@ from pathlib import Path
 import pytest
 
 from tropalign.cli.main import VERBS, main, make_parser
-from tropalign.cli.parsers import verbs_of
-from tropalign.cli.place import SCORES
-from tropalign.phylo.scoring import SCHEMES
+from tropalign.cli.parser import verbs_of
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES, SEARCH = ROOT / "examples", ROOT / "tests" / "data" / "search"
@@ -125,13 +123,6 @@ def test_cluster_aligns_whole_sequences_by_default(capsys):
     (mode,) = [action for action in one._actions if action.dest == "mode"]
     assert mode.default == one.get_default("mode") == "global"
     assert mode.help.endswith("default: global")
-
-
-@pytest.mark.parametrize("name", list(SCORES))
-def test_the_numbers_of_both_schemes_are_those_of_the_schemes(name):
-    _, program, paper = SCORES[name]
-    field = name.replace("-", "_")
-    assert (program, paper) == (getattr(SCHEMES["program"], field), getattr(SCHEMES["paper"], field))
 
 
 @pytest.mark.parametrize(

@@ -125,7 +125,7 @@ def test_errors_become_a_sentence_and_a_code(error, code, sentence, monkeypatch,
     def fails(options):
         raise error
 
-    monkeypatch.setattr("tropalign.cli.devices.run", fails)
+    monkeypatch.setattr("tropalign.verbs.devices.Devices.run", fails)
     assert main(["devices"]) == code
     text = capsys.readouterr().err
     assert text.startswith(f"tropalign: {sentence}") and text.count("\n") == 1

@@ -10,7 +10,7 @@ import pytest
 
 from tropalign.cli.main import VERBS, main, make_parser
 from tropalign.cli.manual import page, write_pages
-from tropalign.cli.parsers import verbs_of
+from tropalign.cli.parser import verbs_of
 
 
 def plain(text: str) -> str:

@@ -134,7 +134,7 @@ def test_paths_in_several_parts(tmp_path, monkeypatch, capsys):
     (tmp_path / "ring").write_text("".join(f"{k} {(k + 1) % 9} 1\n" for k in range(9)))
     assert main(["paths", str(tmp_path / "ring"), "--paths"]) == 0
     whole = capsys.readouterr().out
-    monkeypatch.setattr("tropalign.cli.paths._AT_ONCE", 100)
+    monkeypatch.setattr("tropalign.verbs.paths._AT_ONCE", 100)
     assert main(["paths", str(tmp_path / "ring"), "--paths"]) == 0
     assert capsys.readouterr().out == whole
     assert main(["paths", str(tmp_path / "ring"), "--paths", "-o", str(tmp_path / "d.parquet")]) == 0
@@ -145,7 +145,7 @@ def test_paths_in_several_parts(tmp_path, monkeypatch, capsys):
 @pytest.mark.parametrize(
     ("text", "options", "code", "sentence"),
     [
-        ("a b 1\nb c x\n", [], 3, "line 2: the weight 'x' is no number"),
+        ("a b 1\nb c x\n", [], 3, "line 2: the weight 'x' is not a number"),
         ("a b 1\nb a -3\n", [], 3, "edges: the cycle b -> a -> b is negative (its weight is -2), so that"),
         ("a b 1\n", ["--from", "c"], 3, "edges: there is no vertex 'c' in the graph"),
         ("a b 1\n", ["--to", "c"], 3, "edges: there is no vertex 'c' in the graph"),

@@ -143,7 +143,7 @@ def test_what_takes_a_moment_is_not_kept(folder, monkeypatch, capsys):
     assert sorted(os.listdir()) == ["all.hmm"]
     monkeypatch.setenv("TROPALIGN_LEAST_KEPT_CELLS", "x")
     assert main(["search", "all.hmm", PROTEINS, "-o", "a.txt", "-q"]) == 2
-    assert "TROPALIGN_LEAST_KEPT_CELLS='x' is no whole number above 0" in capsys.readouterr().err
+    assert "TROPALIGN_LEAST_KEPT_CELLS='x' is not a whole number above 0" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("from_stream", ["models", "sequences"])
@@ -194,8 +194,8 @@ def test_tables_are_no_text_for_a_terminal(folder, monkeypatch, capsys):
 
 USAGE = {
     "-E 0": "argument -E: '0' is not above 0",
-    "--domE ten": "argument --domE: 'ten' is no number",
-    "-T nan": "argument -T: 'nan' is no number",
+    "--domE ten": "argument --domE: 'ten' is not a number",
+    "-T nan": "argument -T: 'nan' is not a number",
     "-Z -1": "argument -Z: '-1' is not above 0",
     "--F1 -0.1": "argument --F1: '-0.1' is below 0",
     "--seed 4294967296": "argument --seed: 4294967296 is above 4294967295",

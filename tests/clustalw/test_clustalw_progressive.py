@@ -2,7 +2,6 @@
 
 import json
 import re
-from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
@@ -116,7 +115,7 @@ def test_compat_always_aligns(job, n_threads):
     """No oracle but the original itself; whatever comes in, residues ascend and no column is empty."""
     batch, options, tree, weights, distances = job
     found = align_along_tree(
-        batch, replace(options, is_compat=True), tree, weights % 1000 + 1, distances, n_threads=n_threads
+        batch, options.replaced(is_compat=True), tree, weights % 1000 + 1, distances, n_threads=n_threads
     )
     assert len(tropalign.MultipleAlignment(batch, found.columns, found.n_columns)) == len(batch)
     assert sorted(set(found.columns.tolist())) == list(range(found.n_columns))
@@ -271,12 +270,12 @@ def test_profiles_that_are_too_long_are_said(monkeypatch):
         ({"clustering": "wpgma"}, "clustering 'wpgma' is none of nj, upgma"),
         ({"series": "vtml"}, "series 'vtml' is none of gonnet, blosum, pam, id"),
         ({"nucleotide_matrix": 3}, "nucleotide_matrix 3 is none of iub, clustalw"),
-        ({"gap_open": -1}, "gap_open -1 is no number from 0 to 100"),
-        ({"gap_extend": float("nan")}, "gap_extend nan is no number from 0 to 10"),
-        ({"pw_gap_open": "10"}, "pw_gap_open '10' is no number from 0 to 100"),
-        ({"transition_weight": 2}, "transition_weight 2 is no number from 0 to 1"),
-        ({"delay": 30.5}, "delay 30.5 is no whole number from 0 to 100"),
-        ({"gap_distance": True}, "gap_distance True is no whole number from 0 to 100"),
+        ({"gap_open": -1}, "gap_open -1 is not a number from 0 to 100"),
+        ({"gap_extend": float("nan")}, "gap_extend nan is not a number from 0 to 10"),
+        ({"pw_gap_open": "10"}, "pw_gap_open '10' is not a number from 0 to 100"),
+        ({"transition_weight": 2}, "transition_weight 2 is not a number from 0 to 1"),
+        ({"delay": 30.5}, "delay 30.5 is not a whole number from 0 to 100"),
+        ({"gap_distance": True}, "gap_distance True is not a whole number from 0 to 100"),
         ({"hydrophilic": "G-P"}, "hydrophilic 'G-P': give letters of amino acids"),
     ],
 )

@@ -34,7 +34,7 @@ def reads(n, n_kinds, errors, seed=5):
 
 def options_of(**words):
     matrix, gap = default_scoring(NUCLEOTIDE, None, None)
-    return ClusterOptions(PairOptions(matrix, gap, "global", "alignment", strand=words.pop("strand", "plus")), **words)
+    return ClusterOptions(PairOptions(matrix, gap, mode="global", strand=words.pop("strand", "plus")), **words)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -12,9 +13,9 @@ from oracles import clusters as oracle
 import tropalign as ta
 from tropalign.clusters import candidates, comparison, greedy
 from tropalign.clusters.candidates import CandidateFilter
-from tropalign.clusters.identity import COVERAGES, DEFINITIONS, coverages, identities
+from tropalign.clusters.identity import coverages, identities
 from tropalign.clusters.linkage import LINKAGES, check_memory
-from tropalign.clusters.options import METHODS, ClusterOptions
+from tropalign.clusters.options import DEFINITIONS, METHODS, ClusterOptions, CoverageOf
 from tropalign.errors import InputError, ResourceError, UsageError
 from tropalign.pairwise.options import MODES, PairOptions
 from tropalign.results.alignments import concatenate
@@ -64,7 +65,7 @@ def pair_similarity(batch, options):
     least=st.sampled_from([0, 0.2, 0.5, 0.7, 0.8, 0.9, 0.97, 1.0]),
     mode=st.sampled_from(["global", "global", "semiglobal", "local"]),
     covered=st.sampled_from([None, 0.5, 0.9]),
-    of=st.sampled_from(COVERAGES),
+    of=st.sampled_from(get_args(CoverageOf)),
     assign=st.sampled_from(["best", "first"]),
     order=st.sampled_from(["length", "input"]),
     gap=st.sampled_from([(10, 1), (0, 2), (3, 0), (20, 3)]),
@@ -78,7 +79,7 @@ def test_greedy_is_the_plain_rule(seed, is_dna, definition, least, mode, covered
     asked = {"min_identity": least, "identity": definition, "min_coverage": covered, "coverage_of": of}
     asked |= {"assign": assign, "order": order}
     matrix = ta.SubstitutionMatrix.default(batch.alphabet)
-    options = ClusterOptions(PairOptions(matrix, ta.Gap(*gap), mode, strand=strand), **asked)
+    options = ClusterOptions(PairOptions(matrix, ta.Gap(*gap), mode=mode, strand=strand), **asked)
     found = ta.cluster(batch, mode=mode, gap=ta.Gap(*gap), strand=strand, n_threads=1, **asked)
     places = sorted(range(len(batch)), key=lambda k: -int(batch.lengths[k])) if order == "length" else range(len(batch))
     similar = pair_similarity(batch, options)
@@ -109,7 +110,7 @@ def test_linkages_are_the_plain_rule(seed, definition, least, covered, method, o
     matrix = ta.SubstitutionMatrix.default(batch.alphabet)
     if not is_symmetric:
         matrix = ta.SubstitutionMatrix.of((DNA, rng.integers(-4, 6, (4, 4))), batch.alphabet)
-    options = ClusterOptions(PairOptions(matrix, ta.Gap(10, 1), "global", strand=strand), **asked)
+    options = ClusterOptions(PairOptions(matrix, ta.Gap(10, 1), mode="global", strand=strand), **asked)
     found = ta.cluster(batch, **asked, matrix=matrix, gap=ta.Gap(10, 1), strand=strand)
     ranks = [(-int(length), k) if order == "length" else (0, k) for k, length in enumerate(batch.lengths)]
     similar = pair_similarity(batch, options)
@@ -167,7 +168,7 @@ def test_linkages_are_those_of_scipy(method):
     least=st.sampled_from([0.3, 0.6, 0.8, 0.9, 0.97, 1.0]),
     mode=st.sampled_from(sorted(MODES)),
     covered=st.sampled_from([None, 0.4, 0.9]),
-    of=st.sampled_from(COVERAGES),
+    of=st.sampled_from(get_args(CoverageOf)),
     gap=st.sampled_from([(10, 1), (0, 0), (0, 2), (3, 0), (40, 8)]),
     end=st.sampled_from([None, (2, 1), (0, 0), (30, 2), (5, 3, 9, 1)]),
     strand=st.sampled_from(["plus", "both"]),
@@ -179,8 +180,8 @@ def test_bounds_leave_out_no_pair_that_is_similar(seed, is_dna, definition, leas
     batch = batch_of(families(rng, 16, letters, longest=70, divergence=rng.choice([0.02, 0.1, 0.3])), alphabet)
     covered = 0.4 if mode == "local" and covered is None else covered
     ends = None if end is None or mode == "local" else ta.Gap(*end)
-    pairs = PairOptions(ta.SubstitutionMatrix.default(alphabet), ta.Gap(*gap), mode, strand=strand, end_gap=ends)
-    options = ClusterOptions(pairs, least, definition, covered, of)
+    pairs = PairOptions(ta.SubstitutionMatrix.default(alphabet), ta.Gap(*gap), mode=mode, strand=strand, end_gap=ends)
+    options = ClusterOptions(pairs, min_identity=least, identity=definition, min_coverage=covered, coverage_of=of)
     table = concatenate(list(ta.align_all(batch, batch, mode=mode, gap=ta.Gap(*gap), end_gap=ends, strand=strand)))
     is_similar = identities(table, definition) >= least
     if covered is not None:
@@ -195,7 +196,7 @@ def test_bounds_leave_most_of_the_others_out():
         batch = batch_of(["".join(rng.choice(list(letters), 250)) for _ in range(60)], alphabet)
         matrix, cost = ta.SubstitutionMatrix.default(alphabet), ta.Gap(*alphabet.gap_cost)
         for definition in ("shorter", "columns", "internal"):
-            options = ClusterOptions(PairOptions(matrix, cost, "global"), 0.97, definition)
+            options = ClusterOptions(PairOptions(matrix, cost, mode="global"), identity=definition)
             assert CandidateFilter(options, alphabet, 1).within(batch, batch).mean() < 0.05
 
 
@@ -274,9 +275,9 @@ def test_one_sequence_is_one_cluster():
 @pytest.mark.parametrize(
     ("options", "error", "sentence"),
     [
-        ({"min_identity": 1.5}, UsageError, "min_identity 1.5 is no fraction between 0 and 1"),
-        ({"min_identity": True}, UsageError, "min_identity True is no fraction"),
-        ({"min_coverage": -0.1}, UsageError, "min_coverage -0.1 is no fraction"),
+        ({"min_identity": 1.5}, UsageError, "min_identity 1.5 is not a fraction between 0 and 1"),
+        ({"min_identity": True}, UsageError, "min_identity True is not a fraction"),
+        ({"min_coverage": -0.1}, UsageError, "min_coverage -0.1 is not a fraction"),
         ({"identity": "best"}, UsageError, "'best' is none of 0 shorter, 1 columns, 2 internal, 3 openings, 4 blast"),
         ({"identity": 5}, UsageError, "identity '5' is none of"),
         ({"method": "upgma"}, UsageError, "method 'upgma' is none of greedy, single, complete, average"),

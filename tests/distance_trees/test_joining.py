@@ -132,7 +132,7 @@ def test_what_are_no_distances_is_refused(make):
     for at, value, words in [
         ((0, 1), 1.5, r"the distance of 'a' and 'b\\x1b' is 1.5 one way and 1 the other: give a symmetric square"),
         ((2, 2), 1.0, r"the distance of 'c' to itself is 1: write 0 on the diagonal"),
-        ((0, 2), np.nan, r"the distance of 'a' and 'c' is no number: leave one of them out"),
+        ((0, 2), np.nan, r"the distance of 'a' and 'c' is not a number: leave one of them out"),
     ]:
         wrong = square.copy()
         wrong[at] = value

@@ -31,8 +31,8 @@ def test_tiles_are_admitted_within_reach_of_what_was_handed_over():
     jobs = queue_of(5, 9, 7)
     jobs.admit(2)
     assert jobs.n_upcoming == 1
-    assert (jobs.costliest().tile.cost_cells, jobs.cheapest().tile.cost_cells) == (9, 5)
-    assert jobs.finish(taken(jobs.cheapest(), jobs), "five") is None
+    assert (jobs.choice().tile.cost_cells, jobs.choice(is_cheapest=True).tile.cost_cells) == (9, 5)
+    assert jobs.finish(taken(jobs.choice(is_cheapest=True), jobs), "five") is None
     assert jobs.is_ready() and jobs.n_ready == 1
     jobs.admit(2)
     assert jobs.n_upcoming == 1  # nothing was handed over yet
@@ -41,8 +41,8 @@ def test_tiles_are_admitted_within_reach_of_what_was_handed_over():
     assert not jobs.is_ready() and jobs.hand_over() is None
     jobs.admit(2)
     assert jobs.n_upcoming == 0
-    assert [taken(jobs.costliest(), jobs).tile.cost_cells for _ in range(2)] == [9, 7]
-    assert jobs.costliest() is jobs.cheapest() is None
+    assert [taken(jobs.choice(), jobs).tile.cost_cells for _ in range(2)] == [9, 7]
+    assert jobs.choice() is jobs.choice(is_cheapest=True) is None
     assert jobs.left_cells == 0
 
 
@@ -52,7 +52,7 @@ def test_pieces_are_handed_over_as_a_whole():
     assert jobs.n_upcoming == 3
     assert jobs.left_cells == 8
     jobs.admit(1)
-    pieces = [taken(jobs.costliest(), jobs) for _ in range(3)]
+    pieces = [taken(jobs.choice(), jobs) for _ in range(3)]
     assert [piece.tile.cost_cells for piece in pieces] == [4, 2, 2]
     wholes = [jobs.finish(piece, piece.tile.cost_cells) for piece in pieces]
     assert wholes[:2] == [None, None]
@@ -74,11 +74,11 @@ def test_what_is_split_has_enough_cells():
 def test_failed_jobs_wait_for_the_processor():
     jobs = queue_of(8)
     jobs.admit(1)
-    job = taken(jobs.costliest(), jobs)
+    job = taken(jobs.choice(), jobs)
     job.is_for_cpu = True
     jobs.again(job)
     assert jobs.left_cells == 8
-    assert jobs.costliest() is None
+    assert jobs.choice() is None
     assert jobs.first_for_cpu() is job
     jobs.take(job)
     assert jobs.first_for_cpu() is None

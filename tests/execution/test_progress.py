@@ -139,7 +139,7 @@ def test_failures_that_can_be_mended_are_told(status, tmp_path, monkeypatch, cap
     assert main(["pairs", "a.fa", "-o", "out.tsv"]) == 3
     assert lines(status)[-1] == {"failed": "other-parts"}
     full = disk_error(OSError(errno.ENOSPC, "full"), "out.tsv", 0)
-    monkeypatch.setattr("tropalign.cli.pairs.run", raising(full))
+    monkeypatch.setattr("tropalign.verbs.pairs.Pairs.run", raising(full))
     assert main(["pairs", "a.fa", "-o", "out.tsv"]) == 4
     assert lines(status)[-1] == {"failed": "disk-full"}
 

@@ -28,7 +28,7 @@ from tropalign.profile.api import model_source, target_source, task_of
 from tropalign.profile.iterate import ITERATED, IterateTask
 from tropalign.profile.options import SearchOptions
 from tropalign.profile.task import SearchTask
-from tropalign.results.thresholds import Thresholds
+from tropalign.results.threshold_options import Thresholds
 from tropalign.scoring import Gap, SubstitutionMatrix
 from tropalign.sequences.blocks import blocks_of
 

@@ -11,7 +11,7 @@ from clone import ROOT, skip_without
 import tropalign
 from tropalign.errors import InputError
 from tropalign.formats.aligned import AlignedContext, ConfidenceFormat
-from tropalign.formats.aligned.blocks import checksum
+from tropalign.formats.aligned.text import checksum
 from tropalign.formats.header import Header
 from tropalign.formats.registry import format_names, format_of, make_writer
 from tropalign.results.multiple import MultipleAlignment

@@ -19,7 +19,7 @@ from tropalign.formats.registry import format_names, make_writer, restore
 from tropalign.results.found_hits import LINES, FoundHits, chosen, columns_of
 from tropalign.results.hit_pyhmmer import found_of
 from tropalign.results.hits import judged
-from tropalign.results.thresholds import Thresholds
+from tropalign.results.threshold_options import Thresholds
 
 pyhmmer = pytest.importorskip("pyhmmer")
 from pyhmmer.easel import SequenceFile  # noqa: E402

@@ -13,7 +13,7 @@ from Bio import Align
 from formats.conftest import HEADER, context_for, parts_of
 from formats.tables import random_table
 from tropalign.errors import InputError, TropalignWarning
-from tropalign.formats.pairs import bam
+from tropalign.formats.pairs import sam as bam
 from tropalign.formats.pairs.sam_fields import NO_READ, NO_REFERENCE
 from tropalign.formats.registry import make_writer, restore
 from tropalign.results.alignments import concatenate

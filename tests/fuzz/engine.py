@@ -20,7 +20,8 @@ from pathlib import Path
 HERE = Path(__file__).parent
 CORPUS = HERE / "corpus" / "pairwise"
 NATIVE = HERE.parent.parent / "native"
-SOURCES = [*NATIVE.glob("compute/*.cpp"), *NATIVE.glob("pairwise/*.cpp"), HERE / "pairwise.cpp"]
+SOURCES = [path for folder in ("compute", "simd", "pairwise") for path in NATIVE.glob(f"{folder}/*.cpp")]
+SOURCES += [HERE / "pairwise.cpp"]
 FLAGS = ["-std=c++20", "-O1", "-fwrapv", "-w", "-pthread"]
 SANITIZERS = ["-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
 #: An instruction set's flags; every processor of the last ten years has it.
@@ -38,7 +39,7 @@ def build(folder: Path) -> tuple[Path, bool]:
     has_libfuzzer = shutil.which("clang++") is not None
     compiler = "clang++" if has_libfuzzer else "g++"
     isa, flags = INSTRUCTION_SETS.get(platform.machine(), ("generic", []))
-    flags = [*FLAGS, *SANITIZERS, *flags, f"-DTROPALIGN_ISA={isa}", f"-DTROPALIGN_ISAS=X({isa})"]
+    flags = [*FLAGS, *SANITIZERS, *flags, f"-DTROPALIGN_ISA={isa}", f"-DTROPALIGN_ISAS(X,...)=X({isa},__VA_ARGS__)"]
     sources, links = list(SOURCES), list[str]()
     if has_libfuzzer:
         flags.append("-fsanitize=fuzzer-no-link")

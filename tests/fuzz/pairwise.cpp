@@ -7,7 +7,7 @@
 #include <span>
 
 #include "../../native/pairwise/cpu_plan.hpp"
-#include "../../native/pairwise/dispatch.hpp"
+#include "../../native/pairwise/interface.hpp"
 #include "../../native/pairwise/orientation.hpp"
 #include "../../native/pairwise/tile.hpp"
 #include "pairwise_oracle.hpp"

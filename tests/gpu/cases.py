@@ -52,7 +52,9 @@ def random_proteins(seed, n, longest, letters=AMINO_ACIDS):
 
 def task(queries, targets=None, mode="local", gap=(11, 1), report="alignment", matrix=None, free=FREE_ENDS, **options):
     pairs = options.pop("pairs", None)
-    chosen = PairOptions(matrix or blosum62(), tropalign.Gap(*gap), mode, report, frozenset(free), **options)
+    chosen = PairOptions(
+        matrix or blosum62(), tropalign.Gap(*gap), mode=mode, report=report, free_ends=frozenset(free), **options
+    )
     return PairsTask(queries, targets, chosen, pairs)
 
 

@@ -257,7 +257,7 @@ def test_pseudocounts_fill_only_what_is_possible():
     ("options", "text"),
     [
         ({"n_rounds": -1}, "n_rounds"), ({"n_rounds": 1.5}, "n_rounds"), ({"tolerance": -1}, "tolerance"),
-        ({"pseudocount": 1e308}, "no number from 0 to 1e.300"),
+        ({"pseudocount": 1e308}, "not a number from 0 to 1e.300"),
         ({"pseudocount": float("nan")}, "pseudocount"), ({"fixed": ("x",)}, "'x' is no part"),
         ({"n_threads": -1}, "n_threads"), ({"fixed": 5}, "fixed is of type int: give a list of start, transition"),
     ],
@@ -320,7 +320,7 @@ ROW = "emission = { H = 0.5, T = 0.5 }\ntransition = { a = 1 }\n"
         (GOOD + ROW.replace("a = 1", "b = 1"), "transition of state a names 'b', which is no state"),
         (GOOD + ROW.replace("H = ", "X = "), "emission of state a names 'X', which is no symbol"),
         (GOOD + ROW.replace("H = 0.5", "H = 0.4"), r"row 0 \(a\) of emission sums to 0.9"),
-        (GOOD + ROW.replace("H = 0.5", 'H = "0.5"'), "emission of state a for H is no number"),
+        (GOOD + ROW.replace("H = 0.5", 'H = "0.5"'), "emission of state a for H is not a number"),
         (GOOD.replace('symbols = "HT"', "") + ROW, "there are no symbols"),
         (GOOD.replace('name = "a"', "name = 5") + ROW, "state 1 has no name"),
         (GOOD.replace("[[", "report = 5\n[[") + ROW, "report is of type int: give a list of texts"),

@@ -273,7 +273,7 @@ def test_trees_that_do_not_fit(given, error, why):
         ({"progress": 3}, "progress 3 is no function: give one that takes a stage and a share"),
         ({"device": None}, "None is no device"),
         ({"n_threads": -1}, "n_threads -1 is out of range"),
-        ({"memory_bytes": "8G"}, "memory_bytes '8G' is no whole number"),
+        ({"memory_bytes": "8G"}, "memory_bytes '8G' is not a whole number"),
         ({"mode": ["fast"]}, "mode ['fast'] is none of default"),
     ],
 )

@@ -92,7 +92,7 @@ ALIGNMENT = tropalign.MultipleAlignment.from_rows(["a", "b"], ["MKV", "MKI"])
         (lambda: align_profiles(ALIGNMENT, np.zeros((3, 4))), "take one alphabet"),
         (lambda: align_profiles(np.full((3, 4), np.nan), ALIGNMENT), "the first profile has a share outside of 0 to 1"),
         (lambda: align_profile_to_sequence(ALIGNMENT, ""), "at least one letter"),
-        (lambda: align_profile_to_sequence(ALIGNMENT, "MK", gap_cost=math.nan), "the gap cost nan is no number"),
+        (lambda: align_profile_to_sequence(ALIGNMENT, "MK", gap_cost=math.nan), "the gap cost nan is not a number"),
         (lambda: align_profiles(ALIGNMENT, ALIGNMENT).merged(ALIGNMENT[:, 1:], ALIGNMENT), "of 2 columns, where 3"),
         (lambda: align_profiles(ALIGNMENT, ALIGNMENT).merged(np.ones((3, 28)), ALIGNMENT), "type ndarray is no alignm"),
     ],

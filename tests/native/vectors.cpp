@@ -12,8 +12,9 @@
 #undef __SSE2__
 #endif
 #include "../../native/simd/bytes.hpp"
+#include "../../native/simd/parts.hpp"
 #include "../../native/simd/real.hpp"
-#include "../../native/simd/shift_out.hpp"
+#include "../../native/simd/row_lanes.hpp"
 
 namespace tropalign::TROPALIGN_ISA {
 namespace {
@@ -173,6 +174,81 @@ void byte_operations() {
         same<int8_t, B>("transpose16", v[k], [&](int l) { return block[l % 16][l / 16 * 16 + k]; });
 }
 
+/// Look-ups, choices and counts of bytes, and bits of them.
+template <int B>
+void chosen_bytes() {
+    const Case<int8_t, B> c;
+    const Case<uint8_t, B> u;
+    const Case<int16_t, B> w;
+    alignas(64) int8_t table[128], index[B];
+    alignas(64) int16_t places[B / 2];
+    for (int8_t &x : table) x = random_lane<int8_t>();
+    for (int8_t &x : index) x = static_cast<int8_t>(random_bits() % 128);
+    for (int16_t &x : places) x = static_cast<int16_t>(random_bits() % (B / 2));
+    const auto choice = load<int8_t, B>(index);
+    same<int8_t, B>("lookup128", lookup128<B>(table, choice), [&](int l) { return table[index[l]]; });
+    same<int8_t, B>("by_bit", by_bit<1, B>(choice, c.va(), c.vb()),
+                    [&](int l) { return index[l] & 2 ? c.a[l] : c.b[l]; });
+    same<int16_t, B>("lookup_words", lookup_words<B>(w.va(), load<int16_t, B>(places)),
+                     [&](int l) { return w.a[places[l]]; });
+    same<uint8_t, B>("plus_equal", plus_equal<B>(u.va(), u.va(), u.vb()),
+                     [&](int l) { return static_cast<uint8_t>(u.a[l] + (u.a[l] == u.b[l])); });
+    same<uint8_t, B>("differences_or", differences_or<B>(u.va(), u.vb(), (Vec<uint8_t, B>)choice),
+                     [&](int l) { return (u.a[l] ^ u.b[l]) | ((u.a[l] | u.b[l]) & index[l]); });
+    const uint64_t top = top_bits<B>(u.va()), equal = equal_bits<B>(u.va(), u.vb());
+    for (int l = 0; l < B; ++l) {
+        if ((top >> l & 1) != u.a[l] >> 7) fail<uint8_t, B>("top_bits", l, top >> l & 1, u.a[l] >> 7);
+        if ((equal >> l & 1) != (u.a[l] == u.b[l])) fail<uint8_t, B>("equal_bits", l, equal >> l & 1, u.a[l] == u.b[l]);
+        alignas(64) uint8_t one[B] = {};
+        if (any_bit<B>(load<uint8_t, B>(one))) fail<uint8_t, B>("any_bit of none", l, 1, 0);
+        one[l] = static_cast<uint8_t>(1 << random_bits() % 8);
+        if (!any_bit<B>(load<uint8_t, B>(one))) fail<uint8_t, B>("any_bit", l, 0, 1);
+    }
+}
+
+/// Words in parts of P bytes.
+template <int B, int P, int n>
+void parts() {
+    const Case<uint16_t, B> c;
+    same<uint16_t, B>("shift_stripes", shift_stripes<B, P, n>(c.va()),
+                      [&](int l) { return l % (P / 2) < n ? 0 : c.a[l - n]; });
+    same<uint16_t, B>("in_all_parts", in_all_parts<B, P>(c.a), [&](int l) { return c.a[l % (P / 2)]; });
+    const int16_t *from[B / P];
+    int16_t numbers[B / P][P / 2 + 1];
+    for (int k = 0; k < B / P; ++k) {
+        from[k] = numbers[k];
+        for (int16_t &x : numbers[k]) x = random_lane<int16_t>();
+    }
+    same<int16_t, B>("of_parts", of_parts<B, P>(from, 1), [&](int l) { return numbers[l / (P / 2)][1 + l % (P / 2)]; });
+    if constexpr (2 * n < P / 2) parts<B, P, 2 * n>();
+}
+
+/// Vectors of neighbouring cells, which are as wide as the instruction set has them.
+template <int Step>
+void row_lanes() {
+    const Case<int32_t, kVectorBytes> c;
+    constexpr int n = Lanes<int32_t, kVectorBytes>::count;
+    same<int32_t, kVectorBytes>("shifted", shifted<Step>(c.va(), c.vb()),
+                                [&](int l) { return l < Step ? c.a[n - Step + l] : c.b[l - Step]; });
+    same<int32_t, kVectorBytes>("last_of", last_of(c.va()), [&](int) { return c.a[n - 1]; });
+    const uint32_t bits = lane_bits(c.va(), c.vb());
+    for (int l = 0; l < n; ++l)
+        if ((bits >> l & 1) != (c.a[l] > c.b[l]))
+            fail<int32_t, kVectorBytes>("lane_bits", l, bits >> l & 1, c.a[l] > c.b[l]);
+    if constexpr (2 * Step < n) row_lanes<2 * Step>();
+}
+
+template <int B>
+void chosen_lanes() {
+    const Case<int32_t, B> c;
+    const auto bits = static_cast<uint32_t>(random_bits());
+    uint32_t found[B / 4], *next = found;
+    store_chosen<B>(found, c.va(), bits);
+    for (int l = 0; l < B / 4; ++l)
+        if ((bits >> l & 1) && *next++ != static_cast<uint32_t>(c.a[l]))
+            fail<int32_t, B>("store_chosen", l, next[-1], c.a[l]);
+}
+
 template <int B>
 void products() {
     const Case<int16_t, B> c;
@@ -227,6 +303,17 @@ void reals() {
         const T twice = product + c[l];
         return kFused<V> || lane_of(fused, l) != twice ? once : twice;
     });
+    if constexpr (sizeof(V) >= 16) {
+        real_lanes("spread", spread<V>(T(-0.0)), [&](int) { return T(-0.0); });
+        if constexpr (std::is_same_v<T, double>)
+            if (highest_lane(va) != *std::max_element(a, a + L)) fail<int8_t, 16>("highest_lane", 0, 0, 1);
+        if constexpr (std::is_same_v<T, float> && L >= 4) {
+            alignas(64) int32_t index[L];
+            for (int32_t &x : index) x = static_cast<int32_t>(random_bits() % (2 * L));
+            real_lanes("picked", picked(va, vb, load<int32_t, sizeof(V)>(index)),
+                       [&](int l) { return index[l] < L ? a[index[l]] : b[index[l] - L]; });
+        }
+    }
     const uint32_t bits = lanes_at_least(va, vb);
     for (int l = 0; l < L; ++l)
         if ((bits >> l & 1) != (a[l] >= b[l])) fail<int8_t, 16>("lanes_at_least", l, bits >> l & 1, a[l] >= b[l]);
@@ -249,6 +336,11 @@ void vectors(int rounds) {
         unsigned_bytes<B>();
         unsigned_words<B>();
         byte_operations<B>();
+        chosen_bytes<B>();
+        chosen_lanes<B>();
+        parts<B, B, 1>();
+        parts<B, 16, 1>();
+        if constexpr (B == kVectorBytes) row_lanes<1>();
         reals<Vec<float, B>>();
         reals<Vec<double, B>>();
         reals<float>();

@@ -2,7 +2,7 @@
 
 Posteriors are {(x, y): integer matrix of 0 to ONE} for x < y; pairs may be missing. An alignment is a list of lists:
 the column of every residue of every sequence. The definitions are those of native/msa: guide_tree.hpp,
-column_align.hpp, refine.hpp and confidence.hpp.
+column_align.hpp, progressive.hpp and confidence.hpp.
 """
 
 import numpy as np

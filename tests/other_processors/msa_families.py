@@ -170,7 +170,7 @@ def columns_of_profiles() -> dict[str, Any]:
     return found
 
 
-@family("msa/kernels_profiles.cpp", "msa/kernels_words.cpp")
+@family("clustalw/kernels_profiles.cpp", "clustalw/kernels_words.cpp")
 def clustalw() -> dict[str, Any]:
     """CLUSTALW's distances by words and by alignments, and its progressive stage, as it was and made better."""
     found: dict[str, Any] = {}

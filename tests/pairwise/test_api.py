@@ -61,7 +61,7 @@ def test_minima(family):
 def test_all_ways_have_one_mode_by_default():
     """Local, which bit scores, E-values and tables of hits suppose."""
     texts = ["MKVLAWHEAG", "WWWHEAGPPP"]
-    options = make_parser(False).parse_args(["pairs", "a.fa"])
+    options = make_parser(False, ["pairs"]).parse_args(["pairs", "a.fa"])
     (wanted,) = ta.align_all(texts, mode=options.mode)
     assert options.mode == "local" and wanted.cigars() == ["5="]
     assert ta.align(*texts).cigar == "5=" and ta.align_many([texts]).cigars() == next(ta.align_all(texts)).cigars() == [

@@ -29,6 +29,8 @@ def related(n, share, seed):
 def test_what_watches_ends_a_lone_pair(n, share):
     batch = related(n, share, n)
     scores = ta.SubstitutionMatrix.default(batch.alphabet)
-    task = PairsTask(batch, None, PairOptions(scores, ta.Gap(10, 1), "global", "ends"), memory_bytes=1 << 30)
+    task = PairsTask(
+        batch, None, PairOptions(scores, ta.Gap(10, 1), mode="global", report="ends"), memory_bytes=1 << 30
+    )
     with pytest.raises(Enough):
         task.on_cpu(task.tiles()[0], 1, enough)

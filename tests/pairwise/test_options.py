@@ -79,24 +79,24 @@ def test_pairs_are_in_range_or_refused(pairs, n_queries, n_targets):
     [
         ({"n_threads": -1}, "n_threads -1 is out of range: give a number from 0 to 1024"),
         ({"n_threads": 10**6}, "n_threads 1000000 is out of range: give a number from 0 to 1024"),
-        ({"n_threads": 1.5}, "n_threads 1.5 is no whole number"),
-        ({"n_threads": True}, "n_threads True is no whole number"),
-        ({"n_threads": None}, "n_threads None is no whole number"),
+        ({"n_threads": 1.5}, "n_threads 1.5 is not a whole number"),
+        ({"n_threads": True}, "n_threads True is not a whole number"),
+        ({"n_threads": None}, "n_threads None is not a whole number"),
         ({"memory_bytes": 0}, "memory_bytes 0 is out of range: give a number at least 1"),
         ({"memory_bytes": -5}, "memory_bytes -5 is out of range"),
-        ({"memory_bytes": math.nan}, "memory_bytes nan is no whole number"),
-        ({"memory_bytes": "8G"}, "memory_bytes '8G' is no whole number"),
+        ({"memory_bytes": math.nan}, "memory_bytes nan is not a whole number"),
+        ({"memory_bytes": "8G"}, "memory_bytes '8G' is not a whole number"),
         ({"top": 0}, "top 0: at least one target per query has to be kept"),
-        ({"top": 1.5}, "top 1.5 is no whole number"),
-        ({"top": True}, "top True is no whole number"),
-        ({"top": math.nan}, "top nan is no whole number"),
-        ({"min_score": math.nan}, "min_score nan is no number"),
-        ({"min_score": "5"}, "min_score '5' is no number"),
-        ({"min_identity": math.nan}, "min_identity nan is no fraction between 0 and 1"),
-        ({"min_identity": True}, "min_identity True is no fraction between 0 and 1"),
-        ({"min_identity": "0.5"}, "min_identity '0.5' is no fraction between 0 and 1"),
-        ({"min_identity": 2}, "min_identity 2 is no fraction between 0 and 1"),
-        ({"min_coverage": -0.1}, "min_coverage -0.1 is no fraction between 0 and 1"),
+        ({"top": 1.5}, "top 1.5 is not a whole number"),
+        ({"top": True}, "top True is not a whole number"),
+        ({"top": math.nan}, "top nan is not a whole number"),
+        ({"min_score": math.nan}, "min_score nan is not a number"),
+        ({"min_score": "5"}, "min_score '5' is not a number"),
+        ({"min_identity": math.nan}, "min_identity nan is not a fraction between 0 and 1"),
+        ({"min_identity": True}, "min_identity True is not a fraction between 0 and 1"),
+        ({"min_identity": "0.5"}, "min_identity '0.5' is not a fraction between 0 and 1"),
+        ({"min_identity": 2}, "min_identity 2 is not a fraction between 0 and 1"),
+        ({"min_coverage": -0.1}, "min_coverage -0.1 is not a fraction between 0 and 1"),
         ({"min_coverage": 0.5, "report": "ends"}, "min_coverage needs report alignment"),
         ({"mode": None}, "mode None is none of local, global, semiglobal"),
         ({"mode": ["local"]}, "mode ['local'] is none of local"),
@@ -128,7 +128,7 @@ def test_scoring_that_is_none(batch):
             ta.align_all(batch, gap=gap)
     with pytest.raises(ta.ScoringError, match="an object of type int is no matrix: give a name, a path"):
         ta.align_all(batch, matrix=5)
-    with pytest.raises(ta.ScoringError, match="an object of type str is no SubstitutionMatrix"):
+    with pytest.raises(ta.ScoringError, match="an object of type str is not a SubstitutionMatrix"):
         PairOptions("BLOSUM62", ta.Gap(11, 1))
 
 
@@ -158,7 +158,7 @@ def test_the_command_line_offers_what_there_is():
 
 @pytest.mark.parametrize("mode", MODES)
 def test_what_a_mode_is(mode):
-    options = PairOptions(BLOSUM, ta.Gap(11, 1), mode, free_ends=["query-end"])
+    options = PairOptions(BLOSUM, ta.Gap(11, 1), mode=mode, free_ends=["query-end"])
     assert options.is_local == (mode == "local") and options.recurrence in KEEPS_ZERO
     assert options.pays_ends == (mode == "global")
     assert options.freed() == (False, mode == "semiglobal", False, False)

@@ -247,7 +247,9 @@ def test_what_is_refused(hmms, models, targets, error, text):
 
 
 @pytest.mark.parametrize("name", ["f1", "f2", "f3"])
-@pytest.mark.parametrize(("value", "text"), [(-1, "out of range"), (float("nan"), "out of range"), ("x", "no number")])
+@pytest.mark.parametrize(
+    ("value", "text"), [(-1, "out of range"), (float("nan"), "out of range"), ("x", "not a number")]
+)
 def test_wrong_p_values(name, value, text):
     with pytest.raises(UsageError, match=f"{name} .*{text}"):
         tropalign.SearchOptions(**{name: value})
@@ -265,7 +267,7 @@ def test_wrong_options(options):
     ("name", "value"), [("thresholds", 5), ("options", 5), ("thresholds", tropalign.SearchOptions())]
 )
 def test_settings_of_another_class(hmms, name, value):
-    with pytest.raises(UsageError, match=r"is no (Thresholds|SearchOptions): make one"):
+    with pytest.raises(UsageError, match=r"is not a (Thresholds|SearchOptions): make one"):
         tropalign.search(hmms, [("a", "MKV")], **{name: value})
 
 

@@ -193,7 +193,7 @@ def test_the_filter_with_any_calibration(F1, mu, lambda_):
     targets = [random_target(L, consensus, rng) for L in rng.integers(0, 200, 150)]
     block = block_of(targets)
     scores = _native.msv_scores(model, block, every(targets))
-    finite = np.isfinite(scores)  # with a slope of 0 or less, P of infinity is no number
+    finite = np.isfinite(scores)  # with a slope of 0 or less, P of infinity is not a number
     chosen = block.by_length() if lambda_ > 0 else np.array([k for k in block.by_length() if finite[k]], I32)
     passed, _ = _native.msv_filter(model, block, chosen, F1)
     assert passed.tolist() == plainly_passed(scores, targets, chosen, F1, evalue)

@@ -27,11 +27,11 @@ def test_costs_with_decimals():
         ((1, -2), "the gap extend cost -2 is negative: costs are given as positive numbers"),
         ((-0.5, 2), "the gap open cost -0.5 is negative: costs are given as positive numbers"),
         ((1.00005, 2), "the gap open cost 1.00005 has more than four decimals: round it"),
-        ((1, "two"), "the gap extend cost 'two' is no number: give one, with up to four decimals"),
-        ((None, 2), "the gap open cost None is no number: give one, with up to four decimals"),
-        ((True, 2), "the gap open cost True is no number: give one, with up to four decimals"),
-        ((np.nan, 2), "the gap open cost nan is no number: give one, with up to four decimals"),
-        ((1, np.inf), "the gap extend cost inf is no number: give one, with up to four decimals"),
+        ((1, "two"), "the gap extend cost 'two' is not a number: give one, with up to four decimals"),
+        ((None, 2), "the gap open cost None is not a number: give one, with up to four decimals"),
+        ((True, 2), "the gap open cost True is not a number: give one, with up to four decimals"),
+        ((np.nan, 2), "the gap open cost nan is not a number: give one, with up to four decimals"),
+        ((1, np.inf), "the gap extend cost inf is not a number: give one, with up to four decimals"),
         ((1, 10**400), "the gap extend cost is beyond 1000000, which no alignment needs"),
         ((1_000_000.5, 2), "the gap open cost 1000000.5 is beyond 1000000, which no alignment needs"),
     ],
@@ -45,5 +45,5 @@ def test_costs_that_cannot_be(costs, sentence):
 def test_first_residue_cheaper_than_the_next():
     with pytest.raises(ta.ScoringError, match="of a gap costs 1, less than the 2 of each that follows"):
         ta.Gap.from_first_residue(1, 2)
-    with pytest.raises(ta.ScoringError, match="the cost of a gap's residue 'x' is no number"):
+    with pytest.raises(ta.ScoringError, match="the cost of a gap's residue 'x' is not a number"):
         ta.Gap.from_first_residue("x", 2)

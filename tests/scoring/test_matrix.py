@@ -207,7 +207,7 @@ NO_MATRIX = "this is no matrix in NCBI format (letters, then a letter and its sc
         (" A R\nA 1 2\n", "", "there is no row of R: a matrix has one row per column"),
         (" A R\nA 1 2\nA 1 2\n", ", line 3", "second row of A: a matrix has one row per column"),
         (" A R\nN 1 2\n", ", line 2", "row of a letter without a column: N: a matrix has one row per column"),
-        (" A R\nA 1 x\n", ", line 2", "the row of A holds a word that is no number: mend it"),
+        (" A R\nA 1 x\n", ", line 2", "the row of A holds a word that is not a number: mend it"),
     ],
 )
 def test_files_that_are_no_matrix(matrix_file, text, place, sentence):
@@ -220,8 +220,8 @@ def test_files_that_are_no_matrix(matrix_file, text, place, sentence):
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        (" A\nA nan\n", "the matrix small.mat has a score that is no number: mend it"),
-        (" A\nA inf\n", "the matrix small.mat has a score that is no number: mend it"),
+        (" A\nA nan\n", "the matrix small.mat has a score that is not a number: mend it"),
+        (" A\nA inf\n", "the matrix small.mat has a score that is not a number: mend it"),
         (" A\nA 1e7\n", "the matrix small.mat has scores beyond 1000000"),
         (" A\nA 600000.5\n", "the matrix small.mat has scores beyond 500000, the most with so many decimals"),
         (" A\nA 0.12345\n", "the scores of small.mat have more than four decimals: round them"),
@@ -326,11 +326,11 @@ def test_whatever_holds_a_matrix(tmp_path):
         ({("A", 1): 1}, "a matrix as a mapping has pairs of letters"),
         ({5: 1}, "a matrix as a mapping has pairs of letters"),
         ({("A", "A"): 1, ("R", "R"): 1}, "the matrix has no score of A against R: add it"),
-        ({("A", "A"): "x"}, "a score of the matrix is no number: mend it"),
+        ({("A", "A"): "x"}, "a score of the matrix is not a number: mend it"),
         (("AR", np.zeros((3, 3))), "2 letters, each once, need an array"),
         (("AA", np.zeros((2, 2))), "2 letters, each once, need an array"),
         (("AR", "xy"), "2 letters, each once, need an array"),
-        (("AR", [[1, np.nan], [np.nan, 1]]), "the matrix custom has a score that is no number: mend it"),
+        (("AR", [[1, np.nan], [np.nan, 1]]), "the matrix custom has a score that is not a number: mend it"),
         ("a\0b", "there is no matrix and no file 'a\\x00b'"),
     ],
 )
@@ -347,9 +347,9 @@ def test_what_holds_no_matrix(source, sentence):
         ((5, -2147483649), "the mismatch score -2147483649 is beyond 1000000"),
         ((1_000_001, 0), "the match score 1000001 is beyond 1000000"),
         ((1.23456, 0), "the match score 1.23456 has more than four decimals: round it"),
-        ((True, 0), "the match score True is no number"),
-        (("5", 0), "the match score '5' is no number"),
-        ((5, None), "the mismatch score None is no number"),
+        ((True, 0), "the match score True is not a number"),
+        (("5", 0), "the match score '5' is not a number"),
+        ((5, None), "the mismatch score None is not a number"),
     ],
 )
 def test_matches_that_cannot_be(scores, sentence):

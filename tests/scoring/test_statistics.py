@@ -129,7 +129,7 @@ def test_wrong_sizes(lengths, residues, sequences, words):
 
 @pytest.mark.parametrize("evalue", [0, -1, float("nan"), float("inf"), True, "1"])
 def test_wrong_evalues(evalue):
-    with pytest.raises(ta.errors.UsageError, match=r"^the E-value .+ is no number above 0: give one such as 1e-3$"):
+    with pytest.raises(ta.errors.UsageError, match=r"^the E-value .+ is not a number above 0: give one such as 1e-3$"):
         BLOSUM62.least_score(evalue, 200, 1000, 2)
 
 

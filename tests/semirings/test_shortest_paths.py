@@ -295,7 +295,7 @@ def test_wrong_edges(arguments, error, text):
 
 def test_wrong_numbers_of_vertices():
     for n in (2.5, "2", -1):
-        with pytest.raises(UsageError, match=r"n .* is no whole number|n -1 is out of range"):
+        with pytest.raises(UsageError, match=r"n .* is not a whole number|n -1 is out of range"):
             Graph.from_edges([0], [1], [1.0], n=n)
     with pytest.raises(InputError, match="the matrix of weights has rows of different lengths"):
         DenseGraph.from_matrix([[1, 2], [3]])

@@ -220,5 +220,5 @@ def test_names_that_are_shown():
     assert shown("msa", "family.fasta") == ["family.msa.fasta"]
     assert shown("paths", "edges.tsv") == ["edges.paths.tsv"]
     assert shown("pairs", "p.fa", format="matrix", options={"matrix_layout": "phylip"}) == ["p.phy"]
-    assert shown("place", "r.fa", outputs=("reference", "table")) == ["r.fasta", "r.tsv", "r.fasta.reference"]
+    assert shown("place", "r.fa", outputs=("reference", "table")) == ["r.fasta", "r.fasta.reference", "r.tsv"]
     assert shown("search", "q.hmm", format="tblout", outputs=("tblout",)) == ["q.tblout", "q.tblout.tblout"]

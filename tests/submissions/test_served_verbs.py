@@ -1,15 +1,15 @@
 """Fields of verbs: every option of every parser is classified, and none that names a place is offered."""
 
-import argparse
 from pathlib import Path
 
 import pytest
 
-from tropalign.cli.main import VERBS
 from tropalign.errors import UsageError
 from tropalign.formats.registry import format_for_path
-from tropalign.submissions.tables import ABOUT, SERVERS
-from tropalign.submissions.verbs import SERVED, format_of_verb, parser_of, served_verb, unclassified
+from tropalign.options.kinds import DECIMAL, TEXT, whole
+from tropalign.options.option import Options, option
+from tropalign.submissions.verbs import SERVED, about, command_named, format_of_verb, options_of, served_verb
+from tropalign.verbs.catalogue import VERBS
 
 ROOT = Path(__file__).parents[2]
 #: Verbs that make no sense on a server, each with its reason.
@@ -21,59 +21,45 @@ def test_every_verb_is_served_or_not_on_purpose():
 
 
 @pytest.mark.parametrize("name", SERVED)
-def test_every_option_is_classified(name):
-    assert unclassified(name) == [], "say in submissions/tables.py what it is"
+def test_examples_and_common_options_are_among_the_fields(name):
+    verb, known = served_verb(name), about(name)
+    assert {*known.example} <= {one.dest for one in verb.inputs}
+    assert {*known.example_options} <= {one.dest for one in verb.options}
+    common = {one.name for one in command_named(name).declared().values() if one.is_common}
+    assert common <= {one.dest for one in verb.options}
 
 
-@pytest.mark.parametrize("name", SERVED)
-def test_the_tables_name_what_there_is(name):
-    known, dests = ABOUT[name], {action.dest for action in parser_of(name)._actions}
-    named = {*known.inputs, *known.texts, *known.named, *known.never, *known.common, *known.example_options}
-    assert named | {one.dest for one in known.beside} <= dests
-    assert {*known.example} | {*known.labels} <= {*known.inputs}
-    assert {*known.common} <= {one.dest for one in served_verb(name).options}
-
-
-def test_a_new_option_that_takes_a_path_is_not_offered(monkeypatch):
-    parser = parser_of("msa")
-    added = parser.add_argument("--new-file", metavar="FILE")
-    try:
-        served_verb.cache_clear()
-        assert unclassified("msa") == ["new_file"]
-        assert served_verb("msa").option("new_file") is None
-    finally:
-        parser._remove_action(added)
-        parser._option_string_actions.pop("--new-file")
-        for group in parser._action_groups:
-            if added in group._group_actions:
-                group._group_actions.remove(added)
-        served_verb.cache_clear()
+def test_a_new_option_that_takes_a_path_is_not_offered():
+    with pytest.raises(TypeError, match="say what its words are, by a kind or by choices: where it lies"):
+        option(default=None, metavar="FILE", help="where it lies")
 
 
 def test_a_new_option_that_takes_a_number_appears():
-    parser = argparse.ArgumentParser()
-    from tropalign.cli.options import decimal, whole
     from tropalign.submissions.verbs import _kind
 
-    kinds = [parser.add_argument("--a", type=whole(1)), parser.add_argument("--b", type=decimal)]
-    kinds += [parser.add_argument("--c", action="store_true"), parser.add_argument("--d", choices=("x", "y"))]
-    assert [_kind(action) for action in kinds] == ["whole", "number", "flag", "choice"]
+    class Some(Options):
+        a: int = option(default=1, kind=whole(1))
+        b: float = option(default=1, kind=DECIMAL)
+        c: bool = option(default=False)
+        d: str = option(default="x", choices=("x", "y"))
+        e: str = option(default="", kind=TEXT)
+
+    assert [_kind(one) for one in Some.declared().values()] == ["whole", "number", "flag", "choice", "text"]
 
 
 @pytest.mark.parametrize("name", SERVED)
 def test_nothing_of_the_server_is_offered(name):
     options = {one.dest for one in served_verb(name).options}
-    assert not options & {*SERVERS, "epa_ng", "pipeline", "write_only", "save_reference"}
-    assert not options & {one.dest for one in ABOUT[name].beside}
+    others = {one.name for role in ("machine", "private", "output") for one in options_of(name, role)}
+    assert not options & {*others, "epa_ng", "pipeline", "write_only", "save_reference", "output", "threads"}
     for one in served_verb(name).options:
-        assert one.kind != "text" or one.dest in ABOUT[name].texts
         assert one.help and one.label and one.group
         assert (one.kind == "choice") == bool(one.choices)
 
 
 @pytest.mark.parametrize("name", SERVED)
 def test_formats_have_suffixes_that_choose_them(name):
-    verb, kind = served_verb(name), ABOUT[name].kind
+    verb, kind = served_verb(name), about(name).kind
     for format in verb.formats:
         suffix = format_of_verb(name, format).suffix
         if kind and (format != "matrix"):

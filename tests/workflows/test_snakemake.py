@@ -11,8 +11,7 @@ from clone import ROOT, skip_without
 from compared import without_dates
 
 from tropalign import __version__
-from tropalign.cli.merge import ROLES
-from tropalign.cli.unfinished import UNFINISHED
+from tropalign.verbs.merge import side_outputs
 
 skip_without("examples/workflows")
 SNAKEMAKE = ROOT / "examples" / "workflows" / "snakemake"
@@ -94,9 +93,7 @@ def test_what_wrappers_say_of_their_files_is_what_they_take():
 
 
 def test_merge_has_a_name_for_every_file_beside():
-    options = {option for option, _ in ROLES.values()} | {
-        flag for flags in UNFINISHED.values() for flag in flags.values()
-    }
+    options = {one.typed[-1] for one in side_outputs().values()}
     text = (WRAPPERS / "merge" / "wrapper.py").read_text()
     assert set(re.findall(r'^    "\w+": "(-[\w-]+)",$', text, re.M)) == options
 

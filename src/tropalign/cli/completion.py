@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
-from tropalign.cli.parsers import all_actions
+from tropalign.cli.parser import all_actions
 
 SHELLS = ("bash", "zsh", "tcsh")
 

@@ -5,35 +5,16 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TextIO
 
 from tropalign import __version__
 from tropalign.errors import TropalignError, options_named, shown
+from tropalign.verbs.catalogue import VERBS, declared
 
 if TYPE_CHECKING:
     import argparse
 
-#: A module each, in the order of the help.
-VERBS = (
-    "pairs",
-    "cluster",
-    "msa",
-    "tree",
-    "search",
-    "scan",
-    "place",
-    "decode",
-    "score",
-    "paths",
-    "db",
-    "merge",
-    "devices",
-    "serve",
-    "submit",
-)
-#: Verbs whose rooms lie above this one: what they do is made of the other verbs' parsers.
-ELSEWHERE = {"serve": "tropalign.serve.command", "submit": "tropalign.client.command"}
 EXIT_DEFECT, EXIT_USAGE, EXIT_RESOURCES, EXIT_INTERRUPTED = 1, 2, 4, 130
 
 
@@ -62,7 +43,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _show_traceback()
         if error.failure:
             _tell_failure(error.failure)
-        return _fail(str(error), error.exit_code)
+        verb = getattr(error, "verb", "")
+        return _fail(f"{error} (see tropalign {verb} --help)" if verb else str(error), error.exit_code)
     except MemoryError:
         return _fail("out of memory: allow less with --memory, so that less is held at once", EXIT_RESOURCES)
     except OSError as error:  # of standard output mostly: what reads and writes files has errors of its own
@@ -123,6 +105,8 @@ def _end_cleanly_on_signals() -> None:
 
 
 def _run(arguments: list[str]) -> int:
+    from tropalign.cli.parser import command_of
+
     if arguments[:1] == ["help"]:
         arguments = [*filter(lambda word: word != "help", arguments), "--help"]
     if arguments[:1] == ["version"]:
@@ -135,7 +119,7 @@ def _run(arguments: list[str]) -> int:
         return EXIT_USAGE
     warnings.showwarning = _show_warning
     warnings.simplefilter("ignore" if getattr(options, "quiet", False) else "always", UserWarning)
-    options.run(options)
+    command_of(options).run()
     if "TROPALIGN_STATUS" in os.environ and not getattr(options, "dry_run", False):
         from tropalign.execution.progress import tell_end
 
@@ -143,15 +127,14 @@ def _run(arguments: list[str]) -> int:
     return 0
 
 
-def make_parser(wants_help: bool = True, names: Sequence[str] = VERBS) -> argparse.ArgumentParser:
+def make_parser(wants_help: bool = True, names: Iterable[str] = VERBS) -> argparse.ArgumentParser:
     """The parser of the verbs of these names; coloured help is loaded only where it `wants_help`."""
     import argparse
     from functools import partial
-    from importlib import import_module
 
     from tropalign.cli.completion import add_completion
     from tropalign.cli.manual import add_manual
-    from tropalign.cli.options import Parser
+    from tropalign.cli.parser import Parser, add_command
 
     formatter: Any
     if wants_help:
@@ -170,7 +153,7 @@ def make_parser(wants_help: bool = True, names: Sequence[str] = VERBS) -> argpar
     add_manual(parser)
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", title="verbs")
     for name in names:
-        import_module(ELSEWHERE.get(name, f"tropalign.cli.{name}")).add_parser(verbs, formatter)
+        add_command(verbs, declared(name), formatter)
     return parser
 
 

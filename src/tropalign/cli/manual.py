@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from tropalign.cli.parsers import verbs_of
+from tropalign.cli.parser import verbs_of
 
 
 def add_manual(parser: argparse.ArgumentParser) -> None:
@@ -117,16 +117,3 @@ def _text(words: str) -> str:
     """Words that roff prints as they are."""
     escaped = words.replace("\\", "\\e").replace("-", "\\-")
     return f"\\&{escaped}" if escaped.startswith((".", "'")) else escaped
-
-
-if __name__ == "__main__":
-    import sys
-    from importlib.util import find_spec
-    from types import ModuleType
-
-    if find_spec("tropalign._native") is None:  # parsers read tables only: the pages can be made before the core is
-        sys.modules["tropalign._native"] = ModuleType("tropalign._native")
-
-    from tropalign.cli.main import make_parser
-
-    write_pages(make_parser(False), Path(sys.argv[1]))

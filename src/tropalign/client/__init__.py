@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING
 from tropalign.lazy import lazy
 
 if TYPE_CHECKING:
+    from tropalign.client.databases import RemoteDatabase as RemoteDatabase
     from tropalign.client.remote_job import RemoteJob as RemoteJob
-    from tropalign.client.server import RemoteDatabase as RemoteDatabase
     from tropalign.client.server import Server as Server
     from tropalign.client.server import connect as connect
 
 __all__, __getattr__, __dir__ = lazy(
     __name__,
     {
+        "databases": "RemoteDatabase",
         "remote_job": "RemoteJob",
-        "server": "RemoteDatabase Server connect",
+        "server": "Server connect",
     },
 )

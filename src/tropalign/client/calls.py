@@ -8,38 +8,42 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from tropalign.client.databases import RemoteDatabase
+from tropalign.clusters.api import cluster as cluster_sequences
 from tropalign.errors import InputError, UsageError, did_you_mean
 from tropalign.formats.saved_results import read_result
+from tropalign.hmm.decoding import decode as decode_sequences
+from tropalign.msa.api import align_multiple
+from tropalign.pairwise.api import align_all
+from tropalign.phylo.api import place as place_reads
+from tropalign.profile.api import scan as scan_sequences
+from tropalign.profile.api import search as search_models
 from tropalign.results.alignments import AlignmentTable
 from tropalign.results.clusters import Clusters
 from tropalign.results.hits import Hits
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.results.placements import Placements
 from tropalign.results.segments import Segments
-from tropalign.results.thresholds import Thresholds
+from tropalign.results.threshold_options import Thresholds
 from tropalign.scoring import Gap
+from tropalign.submissions.verbs import options_of
 
 if TYPE_CHECKING:
     from tropalign.client.server import Server
 
 #: What a server decides by itself.
 SERVERS = ("n_threads", "memory_bytes", "device")
-#: Arguments that are called like the options of their verbs, and take the same values.
-PLAIN = {
-    "pairs": (
-        "mode", "report", "strand", "top", "min_score", "min_identity", "min_coverage", "min_query_coverage",
-        "min_target_coverage", "max_evalue", "min_bits", "db_size",
-    ),
-    "cluster": (
-        "min_identity", "identity", "min_coverage", "coverage_of", "method", "order", "assign", "mode", "strand",
-    ),
-    "msa": ("mode", "rules", "consistency", "through", "refine", "cutoff", "keep", "seed", "order", "strand"),
-    "decode": ("by", "min_length", "min_support"),
-    "place": ("strand",),
-    "search": (),
-    "scan": (),
-}  # fmt: skip
-#: Those that `_own` translates.
+#: The functions whose arguments become options of each verb.
+FUNCTIONS = {
+    "pairs": align_all,
+    "cluster": cluster_sequences,
+    "msa": align_multiple,
+    "decode": decode_sequences,
+    "place": place_reads,
+    "search": search_models,
+    "scan": scan_sequences,
+}
+#: Arguments that have another form as options, which the functions below make.
 OWN = {
     "pairs": ("matrix", "gap", "end_gap", "free_ends", "pairs", "alphabet"),
     "cluster": ("matrix", "gap", "end_gap", "free_ends", "alphabet"),
@@ -49,6 +53,17 @@ OWN = {
     "search": ("thresholds", "options", "skip_foreign", "n_rounds"),
     "scan": ("thresholds", "options", "skip_foreign"),
 }
+#: Arguments whose results a server does not send back as these functions return them.
+NOT_SENT = {"pairs": ("translate", "genetic_code")}
+
+
+def plain(verb: str) -> list[str]:
+    """The arguments that are called like the options of their verb, and take the same values."""
+    arguments = FUNCTIONS[verb].arguments.declared()  # type: ignore[attr-defined]
+    others = (*OWN[verb], *NOT_SENT.get(verb, ()))
+    return [one.name for one in options_of(verb, "value") if one.name in arguments and one.name not in others]
+
+
 #: Of PlacementScoring, by the options.
 SCORES = ("match", "mismatch", "on_gap", "gap_open", "gap_extend", "insert_open", "insert_extend")
 
@@ -67,7 +82,7 @@ class _Job:
             raise UsageError("progress has to be a function of the stage and the share of the work that is done")
         for name in self.given:
             _check_known(verb, name)
-        self.options = {name: self.given[name] for name in PLAIN[verb] if name in self.given}
+        self.options = {name: self.given[name] for name in plain(verb) if name in self.given}
 
     def option(self, name: str, value: Any, usual: Any = None) -> None:
         """Sets an option, unless the value is the usual one."""
@@ -88,7 +103,7 @@ class _Job:
 
 
 def _check_known(verb: str, name: str) -> None:
-    known = (*PLAIN[verb], *OWN[verb])
+    known = (*plain(verb), *OWN[verb])
     if name in SERVERS:
         raise UsageError(f"the server chooses threads, memory and devices: leave {name} out")
     if name not in known:
@@ -302,8 +317,6 @@ def decode(server: Server, model: Any, sequences: Any, given: Mapping[str, Any])
 
 def _sequences(server: Server, given: Any, name: str) -> Any:
     """Sequences as `SequenceBatch.from_strings` takes them, the Path of a file, or a database."""
-    from tropalign.client.server import RemoteDatabase
-
     return given if isinstance(given, RemoteDatabase) else server.uploads.sequences(given, name)
 
 

@@ -2,18 +2,73 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from tropalign.cli.options import add_output_options
+from tropalign.options.option import Options, but, option
+from tropalign.verbs.command import Command
+from tropalign.verbs.run_options import OutputOptions
 
 if TYPE_CHECKING:
     from tropalign.client.remote_job import RemoteJob
     from tropalign.client.server import Server
     from tropalign.submissions.submission import Submission
 
-EXAMPLE = """example:
+#: Kinds of content that are no text for a terminal.
+BINARY = ("application/octet-stream", "application/vnd.", "image/png")
+
+
+class ServerOptions(Options, group="server"):
+    """Which server."""
+
+    server: str | None = option(
+        default=None, role="machine", metavar="URL", help="its address (default: that in TROPALIGN_SERVER)"
+    )
+    insecure: bool = option(
+        default=False, role="machine", help="send the token without encryption beyond this machine, too"
+    )
+
+
+class JobOptions(Options, group="job"):
+    """What the job is called, and whether to wait for it."""
+
+    title: str = option(
+        default="", role="machine", metavar="TEXT", help="what the job is called there (default: by its command)"
+    )
+    tag: list[str] | None = option(
+        default=None, role="machine", many="append", metavar="WORD", help="a tag of the job; several times for several"
+    )
+    detach: bool = option(
+        default=False, role="machine", help="print the address of the job and end, instead of waiting for it"
+    )
+
+
+class EarlierOptions(Options, group="jobs of before"):
+    """Jobs that were submitted earlier."""
+
+    list: bool = option(default=False, role="machine", help="list the jobs, and end")
+    fetch: str | None = option(
+        default=None, role="machine", metavar="ID", help="wait for this job, and write its main result to -o FILE"
+    )
+
+
+class WhereOptions(Options, group="output"):
+    """Where the main result goes."""
+
+    output: str = but(OutputOptions, "output", group="output")
+    quiet: bool = but(OutputOptions, "quiet", group="output")
+
+
+class Submit(Command, ServerOptions, JobOptions, EarlierOptions, WhereOptions):
+    """A command of tropalign, computed by a server."""
+
+    verb = "submit"
+    summary = "a command of tropalign, computed by a server"
+    description = (
+        "Sends the files of a command to a server of tropalign serve, shows how far it is, and writes the results "
+        "where the command says."
+    )
+    example = """example:
   tropalign submit pairs proteins.fa -o pairs.tsv --mode global --server https://align.example.org
   tropalign submit search globins.hmm proteome.fa -o hits.txt --title globins --detach
   tropalign submit --list
@@ -22,110 +77,67 @@ EXAMPLE = """example:
 The server is that of --server or TROPALIGN_SERVER, the token that of TROPALIGN_TOKEN or in the file of
 TROPALIGN_TOKEN_FILE; one's own server on this machine needs neither. Ctrl-C asks the server to cancel the job.
 Exit codes: those of the verb; 4 when the server cannot be reached, 130 interrupted."""
-#: Kinds of content that are no text for a terminal.
-BINARY = ("application/octet-stream", "application/vnd.", "image/png")
 
-
-#: Options of this verb that may stand anywhere in the command: no verb has others of these names.
-_OWN = ("server", "insecure", "title", "tag", "detach", "list", "fetch")
-
-
-def add_parser(verbs: Any, formatter: Any) -> None:
-    """Registers the verb."""
-    parser = verbs.add_parser(
-        "submit",
-        help="a command of tropalign, computed by a server",
-        description="Sends the files of a command to a server of tropalign serve, shows how far it is, and writes the "
-        "results where the command says.",
-        epilog=EXAMPLE,
-        formatter_class=formatter,
-        allow_abbrev=False,
+    command: Sequence[str] = option(
+        default=(), role="machine", flags=(), many="...", metavar="COMMAND", help="a verb with its files and options"
     )
-    _add_options(parser)
-    parser.add_argument(
-        "command", nargs=argparse.REMAINDER, metavar="COMMAND", help="a verb with its files and options"
-    )
-    parser.set_defaults(run=run, parser=parser)
 
+    def run(self) -> None:
+        """Sends, watches, fetches."""
+        from tropalign.client.server import connect
 
-def _add_options(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("server")
-    group.add_argument("--server", metavar="URL", help="its address (default: that in TROPALIGN_SERVER)")
-    group.add_argument(
-        "--insecure", action="store_true", help="send the token without encryption beyond this machine, too"
-    )
-    group = parser.add_argument_group("job")
-    group.add_argument(
-        "--title", default="", metavar="TEXT", help="what the job is called there (default: by its command)"
-    )
-    group.add_argument("--tag", action="append", metavar="WORD", help="a tag of the job; several times for several")
-    group.add_argument(
-        "--detach", action="store_true", help="print the address of the job and end, instead of waiting for it"
-    )
-    group = parser.add_argument_group("jobs of before")
-    group.add_argument("--list", action="store_true", help="list the jobs, and end")
-    group.add_argument("--fetch", metavar="ID", help="wait for this job, and write its main result to -o FILE")
-    add_output_options(parser.add_argument_group("output"))
-
-
-def asked_of(options: argparse.Namespace) -> argparse.Namespace:
-    """The options, wherever they stand, with the words that are left in `command`."""
-    asked = argparse.Namespace(**vars(options))
-    asked.command = _taken_out(options.parser, options.command, asked)
-    if asked.command and asked.output != "-":  # -o before the command
-        begin = 2 if asked.command[0] == "db" else 1
-        asked.command[begin:begin] = [f"--output={asked.output}"]
-    return asked
-
-
-def _taken_out(parser: argparse.ArgumentParser, words: Sequence[str], asked: argparse.Namespace) -> list[str]:
-    """The words without options of this verb, which are set."""
-    known = {name: action for action in parser._actions if action.dest in _OWN for name in action.option_strings}
-    left: list[str] = []
-    rest = iter(words)
-    for word in rest:
-        if word == "--":
-            return [*left, word, *rest]
-        name, equals, value = word.partition("=")
-        action = known.get(name)
-        if action is None:
-            left.append(word)
-        elif action.nargs == 0:
-            setattr(asked, action.dest, True)
+        asked = self.taken_out()
+        asked.check()
+        server = connect(asked.server, insecure=asked.insecure)
+        if asked.list:
+            _list(server)
+        elif asked.fetch is not None:
+            _fetch(server, asked, asked.fetch)
         else:
-            text = value if equals else next(rest, None)
-            if text is None:
-                parser.error(f"argument {name}: expected one argument")
-            setattr(asked, action.dest, [*(asked.tag or ()), text] if action.dest == "tag" else text)
-    return left
+            _submit(server, asked)
+
+    def check(self) -> None:
+        """Refuses options that exclude each other."""
+        if self.list + (self.fetch is not None) + self.detach > 1:
+            self.refuse("--list, --fetch and --detach exclude each other: give one of them")
+        if (self.list or self.fetch is not None) and self.command:
+            self.refuse(f"--list and --fetch take no command: leave {self.command[0]} out, and put -o FILE before")
+        if not self.command and not self.list and self.fetch is None:
+            self.refuse("name a command, such as tropalign submit pairs proteins.fa -o pairs.tsv")
+
+    def taken_out(self) -> Submit:
+        """The options, wherever they stand, with the words that are left in `command`."""
+        found: dict[str, Any] = {}
+        command = self._without_own(found)
+        if command and self.output != "-":  # -o before the command
+            begin = 2 if command[0] == "db" else 1
+            command[begin:begin] = [f"--output={self.output}"]
+        return self.replaced(**found, command=command)
+
+    def _without_own(self, found: dict[str, Any]) -> list[str]:
+        """The words without options of this verb, whose values are `found`."""
+        mixins = (ServerOptions, JobOptions, EarlierOptions)  # which may stand anywhere: no verb has others so called
+        known = {flag: one for mixin in mixins for one in mixin.declared().values() for flag in one.typed}
+        left: list[str] = []
+        rest = iter(self.command)
+        for word in rest:
+            if word == "--":
+                return [*left, word, *rest]
+            name, equals, value = word.partition("=")
+            one = known.get(name)
+            if one is None:
+                left.append(word)
+            elif one.is_flag:
+                found[one.name] = True
+            else:
+                text = value if equals else next(rest, None)
+                if text is None:
+                    self.refuse(f"argument {name}: expected one argument")
+                found[one.name] = [*(found.get("tag") or self.tag or ()), text] if one.name == "tag" else text
+        return left
 
 
-def run(options: argparse.Namespace) -> None:
-    """Sends, watches, fetches."""
-    from tropalign.client.server import connect
-
-    asked = asked_of(options)
-    _check_usage(asked)
-    server = connect(asked.server, insecure=asked.insecure)
-    if asked.list:
-        _list(server)
-    elif asked.fetch is not None:
-        _fetch(server, asked)
-    else:
-        _submit(server, asked)
-
-
-def _check_usage(asked: argparse.Namespace) -> None:
-    refuse = asked.parser.error
-    if asked.list + (asked.fetch is not None) + asked.detach > 1:
-        refuse("--list, --fetch and --detach exclude each other: give one of them")
-    if (asked.list or asked.fetch is not None) and asked.command:
-        refuse(f"--list and --fetch take no command: leave {asked.command[0]} out, and put -o FILE before")
-    if not asked.command and not asked.list and asked.fetch is None:
-        refuse("name a command, such as tropalign submit pairs proteins.fa -o pairs.tsv")
-
-
-def _submit(server: Server, asked: argparse.Namespace) -> None:
+def _submit(server: Server, asked: Submit) -> None:
     from tropalign.execution.files import check_outputs
     from tropalign.submissions.submission import submission_of
 
@@ -182,11 +194,11 @@ def _watch(job: RemoteJob, is_quiet: bool) -> None:
     job.check()
 
 
-def _fetch(server: Server, asked: argparse.Namespace) -> None:
+def _fetch(server: Server, asked: Submit, job_id: str) -> None:
     from tropalign.execution.files import check_outputs
 
     check_outputs([asked.output], [])
-    job = server.job(asked.fetch)
+    job = server.job(job_id)
     _watch(job, asked.quiet)
     job.write(asked.output)
 

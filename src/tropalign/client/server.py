@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from tropalign.client.address import Address, check_private, token_of
+from tropalign.client.databases import RemoteDatabase, databases_of
 from tropalign.client.job_record import JobRecord
 from tropalign.client.remote_job import RemoteJob
 from tropalign.client.transport import Transport
@@ -25,30 +25,6 @@ if TYPE_CHECKING:
 
 #: Seconds without a byte after which a reply is given up.
 TIMEOUT = 60.0
-
-
-@dataclass(frozen=True)
-class RemoteDatabase:
-    """Targets that lie on a server, and stand for a file in its jobs.
-
-    Parameters
-    ----------
-    owner
-        Who has built it.
-    shared
-        Whether all users of the server may use it, rather than its owner alone.
-    job
-        The id of the job that has built it; empty once that is deleted.
-    """
-
-    id: str
-    name: str
-    alphabet: str
-    n_sequences: int
-    n_residues: int
-    owner: str = ""
-    shared: bool = False
-    job: str = ""
 
 
 def connect(
@@ -89,7 +65,7 @@ def connect(
     if not url:
         raise UsageError("no server is named: give its address, or set TROPALIGN_SERVER")
     if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not timeout > 0:
-        raise UsageError(f"timeout {timeout!r} is no number of seconds above 0")
+        raise UsageError(f"timeout {timeout!r} is not a number of seconds above 0")
     address = Address.of(url)
     secret = token_of(token, address)
     check_private(address, secret, insecure)
@@ -230,7 +206,7 @@ class Server:
     def databases(self) -> list[RemoteDatabase]:
         """The databases that one may use there: one's own, then what others share."""
         _, found = self._transport.json("GET", "/api/v1/databases")
-        return _databases(found, "lists no databases")
+        return databases_of(found, "lists no databases")
 
     def database(self, name: str) -> RemoteDatabase:
         """A database by its name or id.
@@ -287,7 +263,7 @@ class Server:
         """Lets all users of the server use a database of one's own, or nobody else any more."""
         path = f"/api/v1/databases/{quote(database.id, safe='')}"
         _, found = self._transport.json("PATCH", path, {"shared": shared})
-        return _databases({"databases": [found]}, "names no database")[0]
+        return databases_of({"databases": [found]}, "names no database")[0]
 
     def delete_database(self, database: RemoteDatabase) -> None:
         """Removes a database."""
@@ -334,21 +310,3 @@ class Server:
         from tropalign.client import calls
 
         return calls.decode(self, model, sequences, options)
-
-
-def _databases(found: Any, what: str) -> list[RemoteDatabase]:
-    try:
-        return [_database(entry) for entry in found["databases"]]
-    except (AttributeError, KeyError, TypeError, ValueError):
-        raise InputError(f"the server {what}: see whether it is of another version") from None
-
-
-def _database(entry: Any) -> RemoteDatabase:
-    id, name, alphabet = (entry[key] for key in ("id", "name", "alphabet"))
-    n_sequences, n_residues = (entry.get(key) or 0 for key in ("sequences", "residues"))
-    owner, shared, job = entry.get("owner", ""), entry.get("shared") is True, entry.get("job") or ""
-    if not all(isinstance(text, str) for text in (id, name, alphabet, owner, job)) or not all(
-        isinstance(number, int) for number in (n_sequences, n_residues)
-    ):
-        raise TypeError("a database has text and numbers")
-    return RemoteDatabase(id, name, alphabet, n_sequences, n_residues, owner, shared, job)

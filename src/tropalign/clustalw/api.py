@@ -3,58 +3,47 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from typing import Any
 
 from tropalign.clustalw.given_tree import parse_clustalw_tree, read_clustalw_tree
 from tropalign.clustalw.options import ClustalwOptions
 from tropalign.clustalw.pipeline import align_batch, pair_cells
-from tropalign.devices.names import DeviceLike, device_names
-from tropalign.devices.registry import open_devices
+from tropalign.devices.names import DeviceLike
 from tropalign.errors import UsageError
 from tropalign.machine.memory import budget_of
-from tropalign.machine.numbers import checked_threads
-from tropalign.machine.threads import resolve_threads
-from tropalign.msa.family import family_of
+from tropalign.msa.arguments import FamilyArguments
 from tropalign.msa.guide_tree import GuideTree
-from tropalign.msa.options import check_order, check_tree, checked_progress
-from tropalign.msa.strands import check_strand, on_one_strand
+from tropalign.options.called import called_with
+from tropalign.options.option import argument, but
 from tropalign.results.multiple import MultipleAlignment
-from tropalign.sequences.alphabet import Alphabet
 
 
-def align_clustalw(
-    sequences: Any,
-    options: ClustalwOptions | None = None,
-    *,
-    tree: str | os.PathLike[str] | None = None,
-    order: str = "input",
-    strand: str = "plus",
-    alphabet: Alphabet | str | None = None,
-    n_threads: int = 0,
-    memory_bytes: int | None = None,
-    device: DeviceLike = "auto",
-    progress: Callable[[str, float], object] | None = None,
-) -> MultipleAlignment:
+class ClustalwArguments(FamilyArguments):
+    """What `align_clustalw` takes."""
+
+    options: ClustalwOptions | None = argument(
+        default=None, kw_only=False, doc="Costs, matrices and rules; CLUSTAL W's defaults when not given."
+    )
+    tree: str | os.PathLike[str] | None = but(
+        FamilyArguments,
+        "tree",
+        default=None,
+        doc="The guide tree, as Newick text or a file's Path; made of the distances of all pairs when not given. An "
+        "unrooted one with branch lengths, such as CLUSTAL W's ``.dnd``, gets the root that CLUSTAL W gives it. One "
+        "without branch lengths gives the order only: identities then come from the distances, and all sequences weigh "
+        "the same.",
+    )
+    device: DeviceLike = but(
+        FamilyArguments,
+        "device",
+        default="auto",
+        doc="What computes distances, as of `align_multiple`; those of ``quicktree`` and ``is_compat`` come from the "
+        "processor alone.",
+    )
+
+
+@called_with(ClustalwArguments)
+def align_clustalw(call: ClustalwArguments) -> MultipleAlignment:
     """Aligns a family as CLUSTAL W does (Thompson, Higgins and Gibson 1994): progressively, along a guide tree.
-
-    Parameters
-    ----------
-    sequences
-        As `align_multiple` takes them.
-    options
-        Costs, matrices and rules; CLUSTAL W's defaults when not given.
-    tree
-        The guide tree, as Newick text or a file's Path; made of the distances of all pairs when not given. An unrooted
-        one with branch lengths, such as CLUSTAL W's ``.dnd``, gets the root that CLUSTAL W gives it. One without
-        branch lengths gives the order only: identities then come from the distances, and all sequences weigh the same.
-    order, strand, alphabet, n_threads, memory_bytes
-        As of `align_multiple`.
-    device
-        What computes distances, as of `align_multiple`; those of ``quicktree`` and ``is_compat`` come from the
-        processor alone.
-    progress
-        As of `align_multiple`; the stages are "distances", "guide tree" and "alignment".
 
     Returns
     -------
@@ -84,15 +73,11 @@ def align_clustalw(
     b  MKILAWM-T
     c  MKV-AWMKT
     """
-    check_order(order)
-    check_strand(strand)
-    checked_progress(progress)
-    check_tree(tree)
-    method = ClustalwOptions() if options is None else options
+    method = ClustalwOptions() if call.options is None else call.options
     if not isinstance(method, ClustalwOptions):
-        raise UsageError(f"an object of type {type(options).__name__} is no ClustalwOptions: make one of its arguments")
-    threads, memory = checked_threads(n_threads), budget_of(memory_bytes)
-    batch = on_one_strand(family_of(sequences, alphabet), strand, resolve_threads(threads))
+        what = f"an object of type {type(method).__name__} is no ClustalwOptions"
+        raise UsageError(f"{what}: make one of its arguments")
+    memory, batch, tree = budget_of(call.memory_bytes), call.batch(), call.tree
     if isinstance(tree, str):
         given: GuideTree | None = parse_clustalw_tree(tree, batch.names, method)
     else:
@@ -101,9 +86,9 @@ def align_clustalw(
         batch,
         method,
         given,
-        order=order,
-        n_threads=resolve_threads(threads),
+        order=call.order,
+        n_threads=call.threads,
         memory_bytes=memory,
-        devices=open_devices(device_names(device), threads, pair_cells(batch, method, given), memory),
-        progress=progress,
+        devices=call.devices(pair_cells(batch, method, given), memory),
+        progress=call.progress,
     )

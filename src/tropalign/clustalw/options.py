@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Literal, get_args
 
 from tropalign.errors import UsageError, named
+from tropalign.options.called import documented
+from tropalign.options.kinds import NUMBER, TEXT, whole
+from tropalign.options.option import Options, but, option
 
-#: Names of matrices, for proteins and for nucleotides.
-PROTEIN_SERIES = ("gonnet", "blosum", "pam", "id")
-NUCLEOTIDE_MATRICES = ("iub", "clustalw")
-CLUSTERINGS = ("nj", "upgma")
+Clustering = Literal["nj", "upgma"]
+Series = Literal["gonnet", "blosum", "pam", "id"]
+NucleotideMatrix = Literal["iub", "clustalw"]
+#: Matrices for proteins.
+PROTEIN_SERIES = get_args(Series)
 #: Costs where nothing is said, proteins and nucleotides: of profiles, then of pairs of sequences.
 DEFAULTS: dict[str, tuple[float, float]] = {
     "gap_open": (10.0, 15.0),
@@ -41,54 +44,164 @@ RANGES: dict[str, tuple[int, int]] = {
 }
 
 
-@dataclass(frozen=True)
-class ClustalwOptions:
-    """How CLUSTALW's method aligns a family.
+class ClustalwChoices(Options, group="method clustalw"):
+    """What a command line says of CLUSTALW's method; what is None is as `ClustalwOptions` has it."""
 
-    Attributes
-    ----------
-    is_compat
-        Rounded frequencies, truncated weights and the splits of the original, so that its alignment comes out.
-    quicktree
-        Distances from words instead of alignments.
-    word_length
-        Residues of such a word; 1 (nucleotides 2) when None.
-    word_gap
-        What it costs a chain of words to change the diagonal; 3 (5) when None, where word_length is given that and 3
-        (4).
-    n_diagonals
-        Diagonals with most words that are taken; 5 (4) when None.
-    diagonal_window
-        Diagonals that are taken on either side of these; 5 (4) when None.
-    clustering : {"nj", "upgma"}
-        How the guide tree is made.
-    gap_open, gap_extend
-        Costs of a gap between profiles and of each of its residues, which CLUSTALW scales by lengths, matrix and
-        column; 10 and 0.2 (nucleotides 15 and 6.66) when None.
-    pw_gap_open, pw_gap_extend
-        The same between two sequences, by length and matrix; 10 and 0.1 (15 and 6.66) when None.
-    series : {"gonnet", "blosum", "pam", "id"}
-        Matrices for proteins.
-    nucleotide_matrix : {"iub", "clustalw"}
-        Matrix for nucleotides.
-    delay
-        Sequences of at most this percent identity to any other come last.
-    gap_distance
-        Columns around a gap where another one is dear; 0: none.
-    hydrophilic
-        Amino acids whose runs make gaps cheap.
-    has_hydrophilic_gaps, has_residue_gaps
-        Whether gap costs depend on such runs, and on the residues of a column.
-    transition_weight
-        Score of a transition as a share of a match.
-    has_end_gaps
-        Gaps at the ends cost what others do.
-    counts_end_gaps
-        Gaps at the ends of sequences count as gaps of their columns.
-    negative_matrix
-        Scores are not raised to 0.
-    has_weights
-        Sequences are weighted by the tree.
+    compat: bool = option(
+        default=False,
+        label="Bit for bit as ClustalW",
+        help="its rounded frequencies and weights, too: the very same alignment",
+        doc="Rounded frequencies, truncated weights and the splits of the original, so that its alignment comes out.",
+    )
+    quicktree: bool = option(default=False, label="Quick tree", help="distances from words instead of alignments")
+    word_length: int | None = option(
+        default=None,
+        kind=whole(0),
+        metavar="K",
+        help="residues of such a word (default: 1, nucleotides 2)",
+        doc="Residues of such a word; 1 (nucleotides 2) when None.",
+    )
+    word_gap: int | None = option(
+        default=None,
+        kind=whole(0),
+        metavar="C",
+        label="Gap between words",
+        help="a change of the diagonal in a chain of words (default: 3, nucleotides 5)",
+        doc="What it costs a chain of words to change the diagonal; 3 (5) when None, where `word_length` is given that "
+        "and 3 (4).",
+    )
+    n_diagonals: int | None = option(
+        default=None,
+        kind=whole(0),
+        metavar="N",
+        label="Best diagonals",
+        help="diagonals with most words that are taken (default: 5, nucleotides 4)",
+    )
+    diagonal_window: int | None = option(
+        default=None,
+        kind=whole(0),
+        metavar="N",
+        help="and diagonals beside each of them (default: 5, nucleotides 4)",
+        doc="Diagonals that are taken on either side of these (default: 5, nucleotides 4).",
+    )
+    clustering: Clustering | None = option(
+        default=None,
+        choices=get_args(Clustering),
+        label="Guide tree method",
+        help="of the guide tree (default: nj)",
+        doc="How the guide tree is made.",
+    )
+    series: Series | None = option(
+        default=None, choices=PROTEIN_SERIES, label="Protein matrices", help="matrices for proteins (default: gonnet)"
+    )
+    nucleotide_matrix: NucleotideMatrix | None = option(
+        default=None, choices=get_args(NucleotideMatrix), help="matrix for nucleotides (default: iub)"
+    )
+    gap_open: float | None = option(
+        default=None,
+        kind=NUMBER,
+        metavar="C",
+        label="Gap opening cost",
+        help="cost of a gap between profiles, which CLUSTALW scales by lengths, matrix and column (default: 10, "
+        "nucleotides 15)",
+    )
+    gap_extend: float | None = option(
+        default=None,
+        kind=NUMBER,
+        metavar="C",
+        label="Gap extension cost",
+        help="cost of each residue of a gap between profiles, scaled, too (default: 0.2, nucleotides 6.66)",
+    )
+    pw_gap_open: float | None = option(
+        default=None,
+        kind=NUMBER,
+        metavar="C",
+        label="Pairwise gap opening cost",
+        help="cost of a gap between two sequences, which CLUSTALW scales by length and matrix (default: 10, "
+        "nucleotides 15)",
+    )
+    pw_gap_extend: float | None = option(
+        default=None,
+        kind=NUMBER,
+        metavar="C",
+        label="Pairwise gap extension cost",
+        help="cost of each residue of a gap between two sequences, scaled, too (default: 0.1, nucleotides 6.66)",
+    )
+    delay: int | None = option(
+        default=None,
+        kind=whole(0),
+        metavar="PERCENT",
+        label="Delay divergent sequences",
+        help="sequences of at most this identity come last (default: 30)",
+        doc="Sequences of at most this percent identity to any other come last.",
+    )
+    gap_distance: int | None = option(
+        default=None,
+        kind=whole(0),
+        metavar="N",
+        label="Gap separation",
+        help="columns beside a gap where another is dear (default: 4)",
+        doc="Columns around a gap where another one is dear; 0: none.",
+    )
+    hydrophilic: str | None = option(
+        default=None,
+        kind=TEXT,
+        metavar="LETTERS",
+        label="Hydrophilic residues",
+        help="in their runs gaps are cheap (default: GPSNDQEKR)",
+        doc="Amino acids whose runs make gaps cheap.",
+    )
+    no_hydrophilic_gaps: bool = option(
+        default=False,
+        label="Gaps in hydrophilic runs cost the same",
+        help="they are not",
+        doc="Whether gap costs depend on such runs.",
+    )
+    no_residue_gaps: bool = option(
+        default=False,
+        help="gaps cost the same beside every residue",
+        doc="Whether gap costs depend on the residues of a column.",
+    )
+    transition_weight: float | None = option(
+        default=None,
+        kind=NUMBER,
+        metavar="W",
+        help="of a match, nucleotides (default: 0.5)",
+        doc="Score of a transition as a share of a match.",
+    )
+    end_gaps: bool = option(default=False, help="gaps at the ends cost what others do")
+    count_end_gaps: bool = option(
+        default=False,
+        help="and make further gaps beside them cheap",
+        doc="Gaps at the ends of sequences count as gaps of their columns.",
+    )
+    negative_matrix: bool = option(default=False, help="scores are not raised to 0")
+    no_weights: bool = option(
+        default=False, help="all sequences count the same", doc="Sequences are weighted by the tree."
+    )
+
+    def given(self) -> list[str]:
+        """The options that are not left as they were, as they are typed."""
+        declared = ClustalwChoices.declared()
+        return [one.typed[0] for name, one in declared.items() if getattr(self, name) not in (None, False)]
+
+    def settled(self) -> ClustalwOptions:
+        """The checked options. Raises UsageError."""
+        chosen = {name: value for name, value in self.shared_with(ClustalwOptions).items() if value is not None}
+        return ClustalwOptions(
+            **chosen,
+            is_compat=self.compat,
+            has_end_gaps=self.end_gaps,
+            counts_end_gaps=self.count_end_gaps,
+            has_hydrophilic_gaps=not self.no_hydrophilic_gaps,
+            has_residue_gaps=not self.no_residue_gaps,
+            has_weights=not self.no_weights,
+        )
+
+
+@documented
+class ClustalwOptions(Options):
+    """How CLUSTALW's method aligns a family.
 
     Raises
     ------
@@ -102,36 +215,33 @@ class ClustalwOptions:
     (8, 'nj')
     """
 
-    is_compat: bool = False
-    quicktree: bool = False
-    word_length: int | None = None
-    word_gap: int | None = None
-    n_diagonals: int | None = None
-    diagonal_window: int | None = None
-    clustering: str = "nj"
-    gap_open: float | None = None
-    gap_extend: float | None = None
-    pw_gap_open: float | None = None
-    pw_gap_extend: float | None = None
-    series: str = "gonnet"
-    nucleotide_matrix: str = "iub"
-    delay: int = 30
-    gap_distance: int = 4
-    hydrophilic: str = "GPSNDQEKR"
-    has_hydrophilic_gaps: bool = True
-    has_residue_gaps: bool = True
-    transition_weight: float = 0.5
-    has_end_gaps: bool = False
-    counts_end_gaps: bool = False
-    negative_matrix: bool = False
-    has_weights: bool = True
+    is_compat: bool = but(ClustalwChoices, "compat", default=False, kw_only=False)
+    quicktree: bool = but(ClustalwChoices, "quicktree", default=False, kw_only=False)
+    word_length: int | None = but(ClustalwChoices, "word_length", default=None, kw_only=False)
+    word_gap: int | None = but(ClustalwChoices, "word_gap", default=None, kw_only=False)
+    n_diagonals: int | None = but(ClustalwChoices, "n_diagonals", default=None, kw_only=False)
+    diagonal_window: int | None = but(ClustalwChoices, "diagonal_window", default=None, kw_only=False)
+    clustering: Clustering = but(ClustalwChoices, "clustering", default="nj", kw_only=False)
+    gap_open: float | None = but(ClustalwChoices, "gap_open", default=None, kw_only=False)
+    gap_extend: float | None = but(ClustalwChoices, "gap_extend", default=None, kw_only=False)
+    pw_gap_open: float | None = but(ClustalwChoices, "pw_gap_open", default=None, kw_only=False)
+    pw_gap_extend: float | None = but(ClustalwChoices, "pw_gap_extend", default=None, kw_only=False)
+    series: Series = but(ClustalwChoices, "series", default="gonnet", kw_only=False)
+    nucleotide_matrix: NucleotideMatrix = but(ClustalwChoices, "nucleotide_matrix", default="iub", kw_only=False)
+    delay: int = but(ClustalwChoices, "delay", default=30, kw_only=False)
+    gap_distance: int = but(ClustalwChoices, "gap_distance", default=4, kw_only=False)
+    hydrophilic: str = but(ClustalwChoices, "hydrophilic", default="GPSNDQEKR", kw_only=False)
+    has_hydrophilic_gaps: bool = but(ClustalwChoices, "no_hydrophilic_gaps", default=True, kw_only=False)
+    has_residue_gaps: bool = but(ClustalwChoices, "no_residue_gaps", default=True, kw_only=False)
+    transition_weight: float = but(ClustalwChoices, "transition_weight", default=0.5, kw_only=False)
+    has_end_gaps: bool = but(ClustalwChoices, "end_gaps", default=False, kw_only=False)
+    counts_end_gaps: bool = but(ClustalwChoices, "count_end_gaps", default=False, kw_only=False)
+    negative_matrix: bool = but(ClustalwChoices, "negative_matrix", default=False, kw_only=False)
+    has_weights: bool = but(ClustalwChoices, "no_weights", default=True, kw_only=False)
 
-    def __post_init__(self) -> None:
-        words = {"clustering": CLUSTERINGS, "series": PROTEIN_SERIES, "nucleotide_matrix": NUCLEOTIDE_MATRICES}
-        for name, known in words.items():
-            word = getattr(self, name)
-            if not isinstance(word, str) or word not in known:
-                raise UsageError(f"{named(name)} {word!r} is none of {', '.join(known)}")
+    def settle(self) -> None:
+        """Checks the values."""
+        self.check_choices()
         for name, most in MOST.items():
             if getattr(self, name) is not None:
                 _check_number(name, getattr(self, name), most)
@@ -141,7 +251,7 @@ class ClustalwOptions:
             if value is None and name in WORDS:
                 continue
             if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most_whole:
-                raise UsageError(f"{named(name)} {value!r} is no whole number from {least} to {most_whole}")
+                raise UsageError(f"{named(name)} {value!r} is not a whole number from {least} to {most_whole}")
         if not isinstance(self.hydrophilic, str) or not all(c.isascii() and c.isalpha() for c in self.hydrophilic):
             raise UsageError(f"hydrophilic {self.hydrophilic!r}: give letters of amino acids, such as 'GPSNDQEKR'")
 
@@ -217,10 +327,10 @@ class ClustalwOptions:
         >>> ClustalwOptions(gap_open=8).parameters()["gap_open"]
         '8'
         """
-        return {"method": "clustalw"} | {name: str(value) for name, value in asdict(self).items()}
+        return {"method": "clustalw"} | {name: str(value) for name, value in self.values().items()}
 
 
 def _check_number(name: str, value: Any, most: float) -> None:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if not is_number or not math.isfinite(value) or not 0 <= value <= most:
-        raise UsageError(f"{named(name)} {value!r} is no number from 0 to {most:g}")
+        raise UsageError(f"{named(name)} {value!r} is not a number from 0 to {most:g}")

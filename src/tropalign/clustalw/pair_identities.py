@@ -81,7 +81,7 @@ def aligned_identities(
 
     def tasks() -> Iterator[PairsTask]:
         for cost, pairs in pairs_by_cost(scoring.gap_open[batch.lengths], most):
-            options = PairOptions(matrix, Gap(cost, scoring.gap_extend), "local", "alignment")
+            options = PairOptions(matrix, Gap(cost, scoring.gap_extend))
             yield PairsTask(batch, None, options, pairs, memory_bytes)
 
     for _, _, (query, target, identical) in Scheduler(devices, progress).run(tasks(), finish=_identical):

@@ -12,71 +12,57 @@ from tropalign.clusters.candidates import CandidateFilter
 from tropalign.clusters.comparison import Comparison
 from tropalign.clusters.greedy import Greedy
 from tropalign.clusters.linkage import linkage_labels
-from tropalign.clusters.options import MIN_IDENTITY, ClusterOptions
-from tropalign.devices.names import DeviceLike, device_names
+from tropalign.clusters.options import MIN_IDENTITY, ClusteringOptions, ClusterOptions
+from tropalign.devices.arguments import ComputeArguments
+from tropalign.devices.names import device_names
 from tropalign.devices.registry import open_devices
 from tropalign.execution.task import checked_progress
 from tropalign.machine.memory import default_budget
 from tropalign.machine.numbers import checked_memory, checked_threads
 from tropalign.machine.threads import resolve_threads
-from tropalign.pairwise.api import Sequences, batch_of, default_scoring
-from tropalign.pairwise.options import FREE_ENDS, PairOptions
+from tropalign.options.called import called_with
+from tropalign.options.option import but
+from tropalign.pairwise.api import (
+    AlphabetArgument,
+    ProgressArgument,
+    ScoringArguments,
+    SequencesArgument,
+    batch_of,
+    default_scoring,
+)
+from tropalign.pairwise.options import ModeName, ModeOption, PairOptions, StrandOption
 from tropalign.results.clusters import Clusters
-from tropalign.scoring import Gap, MatrixLike
-from tropalign.sequences import Alphabet, SequenceBatch
+from tropalign.sequences import SequenceBatch
+
+Progress = Callable[[int], object]
 
 
-def cluster(
-    sequences: Sequences,
-    min_identity: float = MIN_IDENTITY,
-    *,
-    identity: str | int = "shorter",
-    min_coverage: float | None = None,
-    coverage_of: str = "longer",
-    method: str = "greedy",
-    order: str = "length",
-    assign: str = "best",
-    mode: str = "global",
-    matrix: MatrixLike | None = None,
-    gap: Gap | None = None,
-    end_gap: Gap | None = None,
-    free_ends: Iterable[str] = FREE_ENDS,
-    strand: str = "plus",
-    n_threads: int = 0,
-    memory_bytes: int | None = None,
-    device: DeviceLike = "auto",
-    alphabet: Alphabet | str | None = None,
-    progress: Callable[[int], object] | None = None,
-) -> Clusters:
+class ClusterArguments(
+    ClusteringOptions,
+    ModeOption,
+    ScoringArguments,
+    StrandOption,
+    ComputeArguments,
+    AlphabetArgument,
+    ProgressArgument,
+    SequencesArgument,
+):
+    """What `cluster` takes."""
+
+    min_identity: float = but(ClusteringOptions, "min_identity", default=MIN_IDENTITY, kw_only=False)
+    identity: str | int = but(ClusteringOptions, "identity", default="shorter")  # type: ignore[assignment]  # numbers, too
+    mode: ModeName = but(ModeOption, "mode", default="global")
+    progress: Progress | None = but(
+        ProgressArgument,
+        "progress",
+        default=None,
+        doc="Called with the number of sequences done. What it raises ends the work and comes out of the call.",
+    )
+
+
+@called_with(ClusterArguments)
+def cluster(call: ClusterArguments) -> Clusters:
     """Clusters of similar sequences, from exact alignments.
-
-    Parameters
-    ----------
-    sequences
-        As of `align_all`. ``;size=N`` in a name says how many reads it stands for.
-    min_identity
-        What a sequence shares with its representative (greedy), or the height at which linkages are cut.
-    identity : {"shorter", "columns", "internal", "openings", "blast"} or their numbers in vsearch
-        Identical columns per residue of the shorter sequence (0, CD-HIT's); per column (1, 4); per column between the
-        first and the last pair of residues (2, vsearch's default); 1 - (mismatches + gaps, each once) per residue of
-        the longer sequence (3).
-    min_coverage
-        The share of the residues of `coverage_of` that stand beside a residue, at the least.
-    coverage_of : {"longer", "shorter", "member", "representative"}
-        The last two with method "greedy".
-    method : {"greedy", "single", "complete", "average"}
-        Greedy: in `order`, each sequence joins a representative that is similar enough, or becomes one. Or linkage of
-        all pairs.
-    order : {"length", "abundance", "input"}
-        The longest, the most abundant or the first sequences first; as in the input where equal. The first one of a
-        cluster is its representative.
-    assign : {"best", "first"}
-        Which representative a sequence joins: the most similar one (the earliest where equal), or the first that is
-        similar enough.
-    mode, matrix, gap, end_gap, free_ends, strand, n_threads, memory_bytes, device, alphabet
-        As of `align_all`; the mode is global by default.
-    progress
-        Receives the number of sequences done; what it raises ends the work.
 
     Returns
     -------
@@ -98,14 +84,14 @@ def cluster(
     >>> found.labels.tolist(), found.representatives.names
     ([0, 0, 1], ('a', 'c'))
     """
-    batch, progress = batch_of(sequences, alphabet), checked_progress(progress)
-    scores, cost = default_scoring(batch.alphabet, matrix, gap)
-    pairs = PairOptions(scores, cost, mode, "alignment", free_ends, strand, end_gap=end_gap)  # type: ignore[arg-type]
-    options = ClusterOptions(pairs, min_identity, str(identity), min_coverage, coverage_of, method, order, assign)
-    threads, memory = checked_threads(n_threads), checked_memory(memory_bytes)
-    return cluster_batch(
-        batch, options, threads, default_budget() if memory is None else memory, device_names(device), progress
-    )
+    batch, progress = batch_of(call.sequences, call.alphabet), checked_progress(call.progress)
+    matrix, gap = default_scoring(batch.alphabet, call.matrix, call.gap)
+    how: dict[str, Any] = {"mode": call.mode, "strand": call.strand, "free_ends": call.free_ends}
+    pairs = PairOptions(matrix, gap, end_gap=call.end_gap, **how)
+    options = ClusterOptions(**{**call.shared_with(ClusterOptions), "pairs": pairs, "identity": str(call.identity)})
+    threads, memory = checked_threads(call.n_threads), checked_memory(call.memory_bytes)
+    memory_bytes = default_budget() if memory is None else memory
+    return cluster_batch(batch, options, threads, memory_bytes, device_names(call.device), progress)
 
 
 def cluster_batch(
@@ -114,7 +100,7 @@ def cluster_batch(
     n_threads: int,
     memory_bytes: int,
     devices: Iterable[str],
-    progress: Callable[[int], object] | None = None,
+    progress: Progress | None = None,
 ) -> Clusters:
     """Clusters of a batch, by options that are checked."""
     return clustered(*compared_by(batch, options, n_threads, memory_bytes, devices), memory_bytes, progress)
@@ -124,7 +110,7 @@ def clustered(
     comparison: Comparison,
     candidates: CandidateFilter,
     memory_bytes: int,
-    progress: Callable[[int], object] | None = None,
+    progress: Progress | None = None,
 ) -> Clusters:
     """Clusters of the set that is compared."""
     options = comparison.options

@@ -9,7 +9,7 @@ from tropalign.execution.files import check_outputs
 from tropalign.execution.run import Output, write_outputs
 from tropalign.formats.clusters import ClustersContext
 from tropalign.formats.header import Header
-from tropalign.formats.registry import format_for_path, format_names, make_writer, suffix_of
+from tropalign.formats.registry import format_for_path, format_names, format_of, make_writer, suffix_of
 from tropalign.results.clusters import Clusters
 
 
@@ -46,7 +46,9 @@ def write_clusters(clusters: Clusters, path: str | os.PathLike[str], format: str
     from tropalign import __version__
 
     output = os.fspath(path)
-    kind = "representatives" if (format or suffix_of(output).strip(".")) in ("fasta", "fa", "fna") else "clusters"
+    fasta = format_of("representatives", "fasta")
+    is_fasta = format == fasta.name if format else suffix_of(output) in fasta.suffixes
+    kind = "representatives" if is_fasta else "clusters"
     name = format_for_path(kind, output) if format is None else format
     if name not in format_names(kind):
         raise UsageError(f"format {name!r} is none of {', '.join((*format_names('clusters'), 'fasta'))}")

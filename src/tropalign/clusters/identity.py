@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,31 +12,7 @@ from tropalign.results import gapped
 if TYPE_CHECKING:
     from tropalign.results.alignments import AlignmentTable
 
-#: Definitions of identity by name, in the order of vsearch's --iddef 0 to 4.
-DEFINITIONS: Mapping[str, str] = MappingProxyType(
-    {
-        "shorter": "identical columns per residue of the shorter sequence (CD-HIT)",
-        "columns": "identical columns per column",
-        "internal": "identical columns per column between the first and the last pair of residues (vsearch's default)",
-        "openings": "1 - (mismatches + gaps, each counted once) per residue of the longer sequence",
-        "blast": "as columns",
-    }
-)
-#: The sequence that coverage is a share of.
-COVERAGES = ("longer", "shorter", "member", "representative")
-
 Reals = NDArray[np.float64]
-
-
-def definition_of(name: str | int) -> str:
-    """A definition by its name or vsearch's number. Raises KeyError where there is none."""
-    names = list(DEFINITIONS)
-    if isinstance(name, str) and name in DEFINITIONS:
-        return name
-    number = str(name)
-    if number in map(str, range(len(names))) and not isinstance(name, bool):
-        return names[int(number)]
-    raise KeyError(name)
 
 
 def identities(table: AlignmentTable, definition: str) -> Reals:

@@ -2,41 +2,115 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from tropalign.clusters.identity import COVERAGES, DEFINITIONS, definition_of
 from tropalign.errors import UsageError, named
+from tropalign.options.kinds import FRACTION, TEXT
+from tropalign.options.option import Options, argument, option
 
 if TYPE_CHECKING:
     from tropalign.pairwise import PairOptions
 
+MethodName = Literal["greedy", "single", "complete", "average"]
+OrderName = Literal["length", "abundance", "input"]
+Choice = Literal["best", "first"]
 #: Greedy, or a linkage of all pairs.
-METHODS = ("greedy", "single", "complete", "average")
-ORDERS = ("length", "abundance", "input")
-#: Which representative a sequence joins, of those that are similar enough.
-CHOICES = ("best", "first")
+METHODS = get_args(MethodName)
+#: Definitions of identity by name, in the order of vsearch's --iddef 0 to 4.
+DEFINITIONS: Mapping[str, str] = MappingProxyType(
+    {
+        "shorter": "identical columns per residue of the shorter sequence (CD-HIT)",
+        "columns": "identical columns per column",
+        "internal": "identical columns per column between the first and the last pair of residues (vsearch's default)",
+        "openings": "1 - (mismatches + gaps, each counted once) per residue of the longer sequence",
+        "blast": "as columns",
+    }
+)
+#: Of which sequence coverage is a share.
+CoverageOf = Literal["longer", "shorter", "member", "representative"]
 #: What a pair of sequences has to share at the least where nothing is said.
 MIN_IDENTITY = 0.97
 
 
-@dataclass(frozen=True)
-class ClusterOptions:
-    """How sequences are clustered.
+class ClusteringOptions(Options, group="clusters"):
+    """When sequences are similar, and how clusters are made of that."""
+
+    min_identity: float = option(
+        default=MIN_IDENTITY,
+        kind=FRACTION,
+        metavar="F",
+        label="Minimum identity",
+        is_common=True,
+        help=f"what a sequence shares with its representative at the least, or linkages are cut at (default: "
+        f"{MIN_IDENTITY})",
+        doc="What a sequence shares with its representative (greedy), or the height at which linkages are cut.",
+    )
+    identity: str = option(
+        default="shorter",
+        flags=("--identity", "--identity-definition"),
+        kind=TEXT,
+        metavar="NAME",
+        label="Definition of identity",
+        help="identical columns per residue of the shorter sequence (shorter, default, or 0: CD-HIT's), per column "
+        "(columns, 1; blast, 4), per column between the first and the last pair of residues (internal, 2: vsearch's "
+        "default), or 1 - (mismatches + gaps, each once) per residue of the longer sequence (openings, 3)",
+        doc="Identical columns per residue of the shorter sequence (shorter, or 0, CD-HIT's); per column (columns, 1; "
+        "blast, 4); per column between the first and the last pair of residues (internal, 2, vsearch's default); 1 - "
+        "(mismatches + gaps, each once) per residue of the longer sequence (openings, 3).",
+    )
+    min_coverage: float | None = option(
+        default=None,
+        kind=FRACTION,
+        metavar="F",
+        label="Minimum coverage",
+        is_common=True,
+        help="only if at least this fraction of a sequence's residues stands beside a residue",
+        doc="The share of the residues of `coverage_of` that stand beside a residue, at the least.",
+    )
+    coverage_of: CoverageOf = option(
+        default="longer",
+        choices=get_args(CoverageOf),
+        label="Coverage of which sequence",
+        help="of which sequence --min-coverage speaks (default: longer)",
+        doc='Of which sequence `min_coverage` speaks; the last two with method "greedy".',
+    )
+    method: MethodName = option(
+        default="greedy",
+        choices=METHODS,
+        is_common=True,
+        help="each sequence beside a representative (default), or linkage of all pairs",
+        doc="Greedy: in `order`, each sequence joins a representative that is similar enough, or becomes one. Or "
+        "linkage of all pairs.",
+    )
+    order: OrderName = option(
+        default="length",
+        choices=get_args(OrderName),
+        is_common=True,
+        help="which sequences become representatives first: the longest (default), the most abundant (;size=N in the "
+        "name), or those that come first",
+        doc="The longest, the most abundant or the first sequences first; as in the input where equal. The first one "
+        "of a cluster is its representative.",
+    )
+    assign: Choice = option(
+        default="best",
+        choices=get_args(Choice),
+        label="Which representative",
+        help="a sequence joins the most similar representative (default), or the first that is similar enough",
+        doc="Which representative a sequence joins: the most similar one (the earliest where equal), or the first that "
+        "is similar enough.",
+    )
+
+
+class ClusterOptions(ClusteringOptions):
+    """How sequences are clustered, checked.
 
     Parameters
     ----------
     pairs
         How two sequences are aligned: report "alignment", and nothing left out.
-    min_identity
-        From 0 to 1: what a sequence shares with its representative, and with linkages the height of the cut.
-    identity
-        A name of DEFINITIONS, or its number.
-    min_coverage, coverage_of
-        The share of the residues of one of COVERAGES that stand beside a residue.
-    method, order, assign
-        Of METHODS, ORDERS and CHOICES.
 
     Raises
     ------
@@ -44,29 +118,16 @@ class ClusterOptions:
         A value that does not exist, is of another type or out of range.
     """
 
-    pairs: PairOptions
-    min_identity: float = MIN_IDENTITY
-    identity: str = "shorter"
-    min_coverage: float | None = None
-    coverage_of: str = "longer"
-    method: str = "greedy"
-    order: str = "length"
-    assign: str = "best"
+    pairs: PairOptions = argument(kw_only=False)
 
-    def __post_init__(self) -> None:
+    def settle(self) -> None:
+        """Checks the values; the definition of identity becomes its name."""
         try:
-            object.__setattr__(self, "identity", definition_of(self.identity))
+            self.set("identity", definition_of(self.identity))
         except KeyError:
             words = ", ".join(f"{number} {name}" for number, name in enumerate(DEFINITIONS))
             raise UsageError(f"{named('identity')} {self.identity!r} is none of {words}") from None
-        for name, value, allowed in (
-            ("method", self.method, METHODS),
-            ("order", self.order, ORDERS),
-            ("assign", self.assign, CHOICES),
-            ("coverage_of", self.coverage_of, COVERAGES),
-        ):
-            if not isinstance(value, str) or value not in allowed:
-                raise UsageError(f"{named(name)} {value!r} is none of {', '.join(allowed)}")
+        self.check_choices()
         _check_share("min_identity", self.min_identity)
         if self.min_coverage is not None:
             _check_share("min_coverage", self.min_coverage)
@@ -95,4 +156,15 @@ class ClusterOptions:
 
 def _check_share(name: str, share: Any) -> None:
     if isinstance(share, bool) or not isinstance(share, Real) or not 0 <= share <= 1:  # type: ignore[operator]
-        raise UsageError(f"{named(name)} {share!r} is no fraction between 0 and 1")
+        raise UsageError(f"{named(name)} {share!r} is not a fraction between 0 and 1")
+
+
+def definition_of(name: str | int) -> str:
+    """A definition by its name or vsearch's number. Raises KeyError where there is none."""
+    names = list(DEFINITIONS)
+    if isinstance(name, str) and name in DEFINITIONS:
+        return name
+    number = str(name)
+    if number in map(str, range(len(names))) and not isinstance(name, bool):
+        return names[int(number)]
+    raise KeyError(name)

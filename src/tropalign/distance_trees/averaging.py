@@ -50,7 +50,7 @@ def upgma(
     Raises
     ------
     InputError
-        Fewer than two taxa, a distance that is no number or negative, names that do not fit.
+        Fewer than two taxa, a distance that is not a number or negative, names that do not fit.
     UsageError
         An option that does not exist, no array of numbers.
     ResourceError

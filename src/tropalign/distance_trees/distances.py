@@ -157,7 +157,7 @@ def pair_distances(
     if n < 2:
         raise InputError(f"{n} sequence{'s' * (n != 1)}: a tree has two taxa or more")
     compared, equal = (np.zeros(n * (n - 1) // 2, np.int32) for _ in range(2))
-    options = PairOptions(*default_scoring(sequences.alphabet, None, None), "global", "alignment")
+    options = PairOptions(*default_scoring(sequences.alphabet, None, None), mode="global")
     task = PairsTask(sequences, None, options, None, checked_memory(memory_bytes))
     names = options.able_devices(device_names(device))
     devices = open_devices(names, checked_threads(n_threads), sum(tile.cost_cells for tile in task.tiles()))
@@ -253,7 +253,7 @@ def compared_codes(family: MultipleAlignment, gaps: str, file: str | None = None
 def without_saturation(
     distances: NDArray[np.float64], names: tuple[str, ...], model: str, file: str | None
 ) -> NDArray[np.float64]:
-    """Infinite distances become SATURATED, with a warning. Raises InputError where one is no number."""
+    """Infinite distances become SATURATED, with a warning. Raises InputError where one is not a number."""
     n = len(names)
     if not np.isfinite(distances.sum()):
         nothing = np.flatnonzero(np.isnan(distances))

@@ -59,7 +59,7 @@ def neighbour_joining(
     Raises
     ------
     InputError
-        Fewer than two taxa, a distance that is no number or negative, names that do not fit.
+        Fewer than two taxa, a distance that is not a number or negative, names that do not fit.
     UsageError
         An option that does not exist, no array of numbers.
     ResourceError

@@ -37,7 +37,7 @@ def condensed_distances(
     Raises
     ------
     InputError
-        A distance that is no number or negative, a square that is not symmetric, names that do not fit, two of one
+        A distance that is not a number or negative, a square that is not symmetric, names that do not fit, two of one
         name, too few taxa.
     UsageError
         No array of numbers, or one of another shape.
@@ -97,7 +97,9 @@ def _upper(square: NDArray[Any], taxa: tuple[str, ...]) -> NDArray[Any]:
         for other in (differ[:1] + k + 1).tolist():
             there, back = square[k, other], square[other, k]
             if math.isnan(there) or math.isnan(back):
-                raise InputError(f"the distance of {taxa[k]!r} and {taxa[other]!r} is no number: leave one of them out")
+                raise InputError(
+                    f"the distance of {taxa[k]!r} and {taxa[other]!r} is not a number: leave one of them out"
+                )
             raise InputError(
                 f"the distance of {taxa[k]!r} and {taxa[other]!r} is {there:g} one way and {back:g} the other: give a "
                 "symmetric square"

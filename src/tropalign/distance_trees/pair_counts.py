@@ -31,7 +31,7 @@ class PairCountTask:
 
     def __init__(self, batch: SequenceBatch, shard: Shard, memory_bytes: int | None = None) -> None:
         matrix, gap = default_scoring(batch.alphabet, None, None)
-        self._pairs = PairsTask(batch, None, PairOptions(matrix, gap, "global"), None, memory_bytes, shard)
+        self._pairs = PairsTask(batch, None, PairOptions(matrix, gap, mode="global"), None, memory_bytes, shard)
 
     def tiles(self) -> list[Tile]:
         """Runs of neighbouring pairs."""

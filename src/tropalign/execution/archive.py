@@ -131,6 +131,11 @@ class Shards:
         """What the run read, in so many sections. Raises InputError where it is damaged."""
         return self._shards[1].inputs(count)
 
+    def check_same(self, fingerprint: str) -> None:
+        """Raises InputError where the inputs are of a run of another fingerprint than the shards."""
+        if fingerprint != self.whole.fingerprint:
+            raise InputError("the first shard holds other inputs than it was computed with: write it again")
+
     def section(self, shard: int, index: int, number: int = 0) -> bytes:
         """A section of one part of the shard, which is counted from 1. Raises InputError where it is damaged."""
         return self._shards[shard].section(index, number)

@@ -182,13 +182,9 @@ class JobQueue:
         """What another device failed at first; None where nothing is left of that."""
         return self._for_cpu[0] if self._for_cpu else None
 
-    def costliest(self) -> Job | None:
-        """The costliest job of the queue."""
-        return self._queue[0] if self._queue else None
-
-    def cheapest(self) -> Job | None:
-        """The cheapest job of the queue."""
-        return self._queue[-1] if self._queue else None
+    def choice(self, is_cheapest: bool = False) -> Job | None:
+        """The costliest job of the queue, or the cheapest."""
+        return self._queue[-1 if is_cheapest else 0] if self._queue else None
 
     def take(self, job: Job) -> None:
         """A worker computes this job, which is the first, costliest or cheapest."""

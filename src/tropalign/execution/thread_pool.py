@@ -50,6 +50,7 @@ class _Worker:
     def __init__(self, device: Device) -> None:
         self.device = device
         self.job: Job | None = None
+        self.thread: threading.Thread | None = None  # of the run
         self.began = self.heard = 0.0  # when the job began, and the last sign of life
         self.items = 0  # begun, of the job
         self.is_lost = False
@@ -75,7 +76,6 @@ class ThreadPool:
         self._jobs, self._report = jobs, report
         self._cpu = next((device for device in devices if device.name == "cpu"), None)
         self._workers = [_Worker(device) for device in devices for _ in range(device.n_workers)]
-        self._threads: list[tuple[_Worker, threading.Thread]] = []
         self._rates: dict[str, float] = {}  # cells per second
         self._failures: dict[str, int] = {}  # in a row
         self._warned_of: set[str] = set()  # devices whose failure the user was warned of
@@ -87,7 +87,7 @@ class ThreadPool:
 
     def begin(self, finish: Callable[[Any], Any] | None) -> Callable[[Any], Any] | None:
         """Starts a thread for each worker; results are finished by the calling thread."""
-        self._error, self._is_stopped, self._threads = None, False, []
+        self._error, self._is_stopped = None, False
         if not self._is_alone:
             self._start_threads()
         return finish
@@ -97,16 +97,15 @@ class ThreadPool:
         for worker in self._workers:
             if worker.is_lost:
                 continue
-            thread = threading.Thread(target=self._work, args=(worker,), daemon=True)
+            worker.thread = threading.Thread(target=self._work, args=(worker,), daemon=True)
             try:
-                thread.start()
+                worker.thread.start()
             except RuntimeError:  # the system allows no more threads
-                worker.is_lost = True
-                continue
-            self._threads.append((worker, thread))
-        if not self._threads:
+                worker.is_lost, worker.thread = True, None
+        devices = [worker.device for worker in self._workers if worker.thread is not None]
+        if not devices:
             self._work_alone()
-        elif not any(worker.device is self._cpu for worker, _ in self._threads):
+        elif self._cpu not in devices:
             self._cpu = None  # nobody would take what a GPU fails at
 
     def _work_alone(self) -> None:
@@ -148,11 +147,12 @@ class ThreadPool:
         with self._jobs.changed:
             self._is_stopped = True
             self._jobs.changed.notify_all()
-        for worker, thread in self._threads:
-            if thread.is_alive() and not worker.is_lost:
-                thread.join(None if worker.device is self._cpu else PATIENCE)
-            worker.is_lost |= thread.is_alive()  # its result is of a run that has ended
-            worker.job = None
+        for worker in self._workers:
+            if worker.thread is not None:
+                if not worker.is_lost:
+                    worker.thread.join(None if worker.device is self._cpu else PATIENCE)
+                worker.is_lost |= worker.thread.is_alive()  # its result is of a run that has ended
+                worker.job = worker.thread = None
 
     # What a worker does, in its thread.
 
@@ -246,7 +246,7 @@ class ThreadPool:
         is_cpu = worker.device is self._cpu
         if is_cpu and (failed := self._jobs.first_for_cpu()):
             return failed
-        job = self._jobs.cheapest() if is_cpu and not self._is_alone else self._jobs.costliest()
+        job = self._jobs.choice(is_cheapest=is_cpu and not self._is_alone)
         return job if job is not None and self._is_worth(worker, job) else None
 
     def _is_worth(self, worker: _Worker, job: Job) -> bool:

@@ -219,7 +219,7 @@ def _numbers(text: bytes, file: str, line: int) -> NDArray[np.float64]:
         try:
             float(word)
         except ValueError:
-            what = f"{word.decode('utf-8', 'replace')!r} is no number"
+            what = f"{word.decode('utf-8', 'replace')!r} is not a number"
             raise InputError(f"{what}: a row is a name without blanks, then numbers", file=file, line=line) from None
     return np.array(text.split(), np.float64)
 

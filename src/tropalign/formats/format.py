@@ -14,6 +14,8 @@ from typing import IO, Any, Generic, Protocol, TypeVar
 
 from tropalign.formats.header import Header
 
+#: Suffixes that compress, behind that of a format (`tropalign.execution.files` does it).
+COMPRESSED = (".gz", ".zst", ".bz2", ".xz")
 #: Media types of what has none of its own.
 TEXT, BYTES = "text/plain; charset=utf-8", "application/octet-stream"
 
@@ -68,6 +70,21 @@ class Codec(Generic[C]):
     suffixes_with: Callable[[C], tuple[str, ...]] | None = None
     require: Callable[[], None] = lambda: None
     check: Callable[[C], None] = _fits
+
+
+def concatenated(
+    header_text: Callable[[Header, Any], bytes] | None = None, footer: bytes = b""
+) -> Callable[[Iterable[bytes], IO[bytes], Header, Any], None]:
+    """Makes an ``assemble`` of text: header, the parts one after another, footer."""
+
+    def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: Any) -> None:
+        if header_text is not None:
+            out.write(header_text(header, context))
+        for part in parts:
+            out.write(part)
+        out.write(footer)
+
+    return assemble
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from tropalign.errors import InputError, UsageError
-from tropalign.formats.format import TEXT, Context, Format
+from tropalign.formats.format import COMPRESSED, TEXT, Context, Format
 from tropalign.formats.header import Header
 from tropalign.formats.writer import LAYOUT, FormatWriter
 
@@ -33,7 +33,6 @@ _CONTEXTS = {
     "segments": "SegmentsContext", "tracks": "SegmentsContext",
 }  # fmt: skip
 SHARD = ".shard"
-COMPRESSED = (".gz", ".zst", ".bz2", ".xz")
 #: Which of how many shards it is, where a name says so.
 _COUNT = re.compile(r"\.\d+([-_]?of[-_]?\d+)?", re.ASCII)
 

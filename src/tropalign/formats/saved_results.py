@@ -24,7 +24,7 @@ from tropalign.results.hits import Hits
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.results.placements import Placements
 from tropalign.results.segments import Segments
-from tropalign.results.thresholds import Thresholds
+from tropalign.results.threshold_options import Thresholds
 from tropalign.sequences import ALPHABETS, SequenceBatch
 
 #: What a column of names is never as wide as.
@@ -131,7 +131,7 @@ def _vector(arrays: Arrays, name: str, dtype: Any, length: int | None = None) ->
 
 
 def _within(values: NDArray[Any], least: Any, end: Any) -> None:
-    """Raises ValueError where a value lies outside [least, end), or is no number."""
+    """Raises ValueError where a value lies outside [least, end), or is not a number."""
     if not ((values >= least) & (values < end)).all():
         raise ValueError("a value lies outside")
 

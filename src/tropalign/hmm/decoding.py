@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,52 +13,21 @@ from tropalign.errors import InputError, UsageError, named, shown
 from tropalign.hmm.model import HMM
 from tropalign.hmm.model_checks import logs_of
 from tropalign.hmm.observations import STRANGE, letter_bytes, letter_codes
+from tropalign.hmm.options import DecodeOptions
 from tropalign.hmm.pieces import CHUNK, LEAST_RUN, Pieces, long_runs, pieces_of
 from tropalign.machine.memory import PROCESS_BYTES, require
-from tropalign.machine.numbers import whole_number
 from tropalign.machine.threads import resolve_threads
+from tropalign.options.called import called_with
+from tropalign.options.option import argument
 from tropalign.results.segments import Segments
 from tropalign.sequences.inputs import named_texts
 
-#: How the label of a position is chosen: that of the best path's state, or the one with the highest posterior.
-WAYS = ("viterbi", "posterior")
 #: Labels at most, so that numbers of labels are bytes.
 MOST_LABELS = 255
 #: Bytes per position, at the most, that letters, codes and paths take at once, paths of many states two.
 POSITION_BYTES = 4
 #: Bytes per run of positions with one label, at the most, while segments are made of them.
 RUN_BYTES = 128
-
-
-@dataclass(frozen=True)
-class DecodeOptions:
-    """How sequences are cut, and which segments are kept.
-
-    Attributes
-    ----------
-    by : {"viterbi", "posterior"}
-        A position's label is that of the best path's state, or the one whose states' posteriors have the highest sum.
-    labels
-        Those that are kept; empty for those that the model reports.
-    min_length
-        Shorter segments are left out.
-    min_support
-        Segments with less support are left out, from 0 to 1.
-    """
-
-    by: str = "viterbi"
-    labels: Collection[str] = ()
-    min_length: int = 1
-    min_support: float = 0.0
-
-    def __post_init__(self) -> None:
-        if self.by not in WAYS:
-            raise UsageError(f"{named('by')} {self.by!r} is none of {', '.join(WAYS)}")
-        whole_number("min_length", self.min_length, 0)
-        if not isinstance(self.labels, Collection):
-            raise UsageError(f"labels are of type {type(self.labels).__name__}: give a list of texts")
-        if not isinstance(self.min_support, int | float | np.floating) or not 0 <= self.min_support <= 1:
-            raise UsageError(f"{named('min_support')} {self.min_support!r} is no number from 0 to 1")
 
 
 class Decoder:
@@ -293,36 +261,22 @@ def _runs(
     return starts, ends, at_starts if labels is None else labels[at_starts]
 
 
-def decode(
-    model: HMM | str,
-    sequences: Any,
-    *,
-    by: str = "viterbi",
-    labels: Collection[str] = (),
-    min_length: int = 1,
-    min_support: float = 0.0,
-    n_threads: int = 0,
-) -> Segments:
+class DecodeArguments(DecodeOptions):
+    """What `decode` takes."""
+
+    model: HMM | str = argument(kw_only=False, doc='A model, or its name ("cpg"), or the name of its file.')
+    sequences: Any = argument(
+        kw_only=False,
+        doc="Texts, Biopython's or tropalign's objects, or pairs of name and text, in any iterable; or a mapping.",
+    )
+    n_threads: int = argument(default=0, kw_only=True, doc="0 for all there are.")
+
+
+@called_with(DecodeArguments)
+def decode(call: DecodeArguments) -> Segments:
     """Cuts sequences into segments of one label, such as CpG islands.
 
     Runs of ten missing letters or more have no label: what lies between them is decoded as sequences of their own.
-
-    Parameters
-    ----------
-    model
-        Or its name ("cpg"), or that of a file.
-    sequences
-        Texts, Biopython's or tropalign's objects, or pairs of name and text, in any iterable; or a mapping.
-    by : {"viterbi", "posterior"}
-        A position's label is that of the best path's state, or the one whose states' posteriors have the highest sum.
-    labels
-        Those that are kept; those that the model reports by default.
-    min_length
-        Shorter segments are left out.
-    min_support
-        Segments with less support are left out, from 0 to 1.
-    n_threads
-        0 for all there are.
 
     Returns
     -------
@@ -342,14 +296,13 @@ def decode(
     >>> [(found.sequence, found.label, found.start, found.end) for found in islands]
     [('chr', 'island', 239, 500)]
     """
-    if isinstance(model, str):
-        model = HMM.load(model)
+    model = HMM.load(call.model) if isinstance(call.model, str) else call.model
     if not isinstance(model, HMM):
-        raise UsageError(f"an object of type {type(model).__name__} is no HMM: give one, or the name of a model")
-    decoder = Decoder(model, DecodeOptions(by, labels, min_length, min_support), n_threads)
+        raise UsageError(f"an object of type {type(model).__name__} is not an HMM: give one, or the name of a model")
+    decoder = Decoder(model, DecodeOptions(**call.shared_with(DecodeOptions)), call.n_threads)
     pairs = [
         (f"sequence_{number}" if name is None else name, text)
-        for number, (name, text) in enumerate(named_texts(sequences), 1)
+        for number, (name, text) in enumerate(named_texts(call.sequences), 1)
     ]
     texts = [letter_bytes(text) for _, text in pairs]
     offsets = np.zeros(len(texts) + 1, np.int64)

@@ -72,7 +72,7 @@ class FitOptions:
         for name in ("tolerance", "pseudocount"):
             value = getattr(self, name)
             if not isinstance(value, int | float | np.floating) or not 0 <= value <= _MOST_OPTION:
-                raise UsageError(f"{name} {value!r} is no number from 0 to {_MOST_OPTION:g}")
+                raise UsageError(f"{name} {value!r} is not a number from 0 to {_MOST_OPTION:g}")
         if not isinstance(self.fixed, Collection):
             raise UsageError(f"fixed is of type {type(self.fixed).__name__}: give a list of {', '.join(PARTS)}")
         for word in [self.fixed] if isinstance(self.fixed, str) else self.fixed:

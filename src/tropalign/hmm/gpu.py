@@ -24,7 +24,7 @@ MOST_STATES = 1024
 GROUP = 64
 #: Sums that a device is given at once before its rate is known.
 FIRST_SUMS = 20_000_000_000
-#: Numbers of the native viterbi_model.hpp: logarithms are rounded to multiples of QUANTUM, where they are below
+#: Numbers of native/hmm/viterbi_model.hpp: logarithms are rounded to multiples of QUANTUM, where they are below
 #: MOST_ROUNDED; V is brought down every VITERBI_PERIOD steps.
 QUANTUM, MOST_ROUNDED, VITERBI_PERIOD = 2.0**-36, 2.0**15, 32
 #: A forward sum is brought up to 1 before it may be as small as 2 to the power of this, less what doubles lose.

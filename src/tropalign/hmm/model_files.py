@@ -167,7 +167,7 @@ def _symbols(entries: dict[str, Any]) -> str | None:
 
 def _number(value: Any, what: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise InputError(f"{shown(what)} is no number")
+        raise InputError(f"{shown(what)} is not a number")
     try:
         return float(value)
     except OverflowError:

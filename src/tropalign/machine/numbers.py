@@ -21,7 +21,7 @@ def whole_number(name: str, value: Any, least: int | None = None, most: int | No
     try:
         number = operator.index("" if isinstance(value, bool) else value)  # type: ignore[arg-type]
     except TypeError:  # also that of an array of several numbers
-        raise UsageError(f"{named(name)} {value!r} is no whole number") from None
+        raise UsageError(f"{named(name)} {value!r} is not a whole number") from None
     if (least is not None and number < least) or (most is not None and number > most):
         bounds = f"at least {least}" if most is None else f"from {least} to {most}"
         raise UsageError(f"{named(name)} {number} is out of range: give a number {bounds}")
@@ -33,7 +33,7 @@ def decimal_number(name: str, value: Any) -> int | float:
     if isinstance(value, Integral) and not isinstance(value, bool):
         return int(value)
     if isinstance(value, bool) or not isinstance(value, Real | Decimal) or not math.isfinite(value):
-        raise UsageError(f"{named(name)} {value!r} is no number")
+        raise UsageError(f"{named(name)} {value!r} is not a number")
     nearest = float(value)
     return int(nearest) if nearest.is_integer() else nearest
 

@@ -45,5 +45,5 @@ def _quota(group: Path) -> float | None:
 
 
 def resolve_threads(n_threads: int) -> int:
-    """`n_threads`, or all that are available for 0. Raises UsageError on what is no number from 0 to 1024."""
+    """`n_threads`, or all that are available for 0. Raises UsageError on what is not a number from 0 to 1024."""
     return checked_threads(n_threads) or available_threads()

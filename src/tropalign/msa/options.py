@@ -6,21 +6,24 @@ It imports no NumPy, so that the command line can list names before anything is 
 from __future__ import annotations
 
 import math
-import os
 import warnings
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, fields, replace
-from typing import Any
+from typing import Any, Literal, get_args
 
 from tropalign.errors import TropalignWarning, UsageError, named
 from tropalign.machine.numbers import whole_number
+from tropalign.options.kinds import NUMBER, whole
+from tropalign.options.option import Options, but, option
 
+ModeName = Literal["default", "accurate", "fast"]
+RulesName = Literal["tropalign", "quickprobs1", "quickprobs2"]
+RowOrder = Literal["input", "tree"]
+StrandName = Literal["plus", "adjust"]
 #: Whose rules: models of pairs, consistency and refinement (docs/msa.md).
-RULES = ("tropalign", "quickprobs1", "quickprobs2")
+RULES = get_args(RulesName)
 #: How the rows of an alignment follow one another.
-ORDERS = ("input", "tree")
+ORDERS = get_args(RowOrder)
 #: Which strand of nucleotides is aligned: the one that is given, or that of the family (turned.py).
-STRANDS = ("plus", "adjust")
+STRANDS = get_args(StrandName)
 #: A family of more sequences is aligned in mode "fast" where no mode is named: mode default would take more than some
 #: 20 seconds of a core and 2 GB for sequences of 250, and on families of known history does not find more columns.
 MOST_SEQUENCES = 500
@@ -28,49 +31,145 @@ MOST_SEQUENCES = 500
 MANY_SEQUENCES, MODES_OF_MANY = 50, {"consistency": 1, "refine": 0}
 #: Whole numbers at most; more change nothing.
 MOST = {"consistency": 20, "through": 1_000_000, "refine": 100_000, "seed": 2**63 - 1}
+_DEFAULT: dict[str, Any] = {
+    "rules": "tropalign", "consistency": 2, "through": 32, "refine": 30, "cutoff": 0.01, "keep": 0.0
+}  # fmt: skip
+#: What each mode takes where nothing else is said.
+MODES: dict[ModeName, dict[str, Any]] = {
+    "default": _DEFAULT,
+    "accurate": _DEFAULT,
+    "fast": {**_DEFAULT, "consistency": 1, "refine": 0},
+}
 
 
-@dataclass(frozen=True)
-class MsaOptions:
-    """How a family is aligned. Make it with `options_of`, which knows what each mode takes.
+class ConsistencyOptions(Options, group="method"):
+    """How a family is aligned by consistency; what is None is as the mode has it."""
 
-    Attributes
-    ----------
-    mode : {"default", "accurate", "fast"}
-    rules : {"tropalign", "quickprobs1", "quickprobs2"}
-        Whose parameters, consistency and refinement.
-    consistency
-        Passes of consistency.
-    through
-        Third sequences of a pass, each of which stands for others like it; 0: all.
-    refine
-        Rounds of refinement.
-    cutoff
-        Posteriors below this are dropped, 0 < cutoff < 1.
-    keep
-        The share of each matrix' elements to keep instead, 0 < keep <= 1; 0: those above the cutoff.
-    seed
-        Of the random choices of refinement.
-    """
+    mode: ModeName | None = option(
+        default=None,
+        choices=MODES,
+        is_common=True,
+        help="how much time goes into the alignment (default: default, and fast for more than "
+        f"{MOST_SEQUENCES} sequences)",
+        doc=f'How much time goes into the alignment; "default", and "fast" for more than {MOST_SEQUENCES} sequences, '
+        "when not given.",
+    )
+    rules: RulesName | None = option(
+        default=None,
+        choices=RULES,
+        label="Parameters of",
+        help="whose parameters, consistency and refinement (default: by --mode)",
+        doc="Whose parameters, consistency and refinement; by `mode` when not given, like the options that follow.",
+    )
+    consistency: int | None = option(
+        default=None,
+        kind=whole(0),
+        metavar="N",
+        label="Consistency passes",
+        help="passes of consistency (default: by --mode)",
+        doc="Passes of consistency.",
+    )
+    through: int | None = option(
+        default=None,
+        kind=whole(0),
+        metavar="N",
+        label="Third sequences per pass",
+        help="third sequences of a pass that stand for all; 0: all (default: by --mode)",
+        doc="Third sequences of a pass, each of which stands for others like it; 0: all.",
+    )
+    refine: int | None = option(
+        default=None,
+        kind=whole(0),
+        metavar="N",
+        label="Refinement rounds",
+        help="rounds of refinement (default: by --mode)",
+        doc="Rounds of refinement.",
+    )
+    cutoff: float | None = option(
+        default=None,
+        kind=NUMBER,
+        metavar="P",
+        label="Posterior cutoff",
+        help="posteriors below it are dropped",
+        doc="Posteriors below it are dropped.",
+    )
+    keep: float | None = option(
+        default=None,
+        kind=NUMBER,
+        metavar="F",
+        label="Fraction kept",
+        help="keep this fraction of each matrix instead; 0: by the cutoff",
+        doc="The share of each matrix' elements to keep instead; 0 for those above the cutoff.",
+    )
+    seed: int | None = option(
+        default=None,
+        kind=whole(0),
+        metavar="N",
+        label="Random seed",
+        help="of the random choices of refinement (default: 0)",
+        doc="Of the random choices of refinement. The alignment depends on it, and on nothing else that is random.",
+    )
 
-    mode: str = "default"
-    rules: str = "tropalign"
-    consistency: int = 2
-    through: int = 32
-    refine: int = 30
-    cutoff: float = 0.01
-    keep: float = 0.0
-    seed: int = 0
+    def for_family(self, n_sequences: int = 0) -> MsaOptions:
+        """The checked options for a family of so many sequences, as `options_of` makes them."""
+        return options_of(n_sequences=n_sequences, **self.shared_with(ConsistencyOptions))
 
-    def __post_init__(self) -> None:
-        for name, words in (("mode", tuple(MODES)), ("rules", RULES)):
-            word = getattr(self, name)
-            if not isinstance(word, str) or word not in words:
-                raise UsageError(f"{named(name)} {word!r} is none of {', '.join(words)}")
+
+class TurningOption(Options, group="input"):
+    """What becomes of sequences of the other strand."""
+
+    strand: StrandName = option(
+        default="plus",
+        choices=STRANDS,
+        is_common=True,
+        help="adjust: nucleotide sequences on the other strand than most of the family are turned (default: plus)",
+        doc="Adjust: nucleotide sequences on the other strand than most of the family are aligned as their reverse "
+        "complements, and their descriptions say so.",
+    )
+
+
+class RowOrderOption(Options, group="results"):
+    """How rows follow one another."""
+
+    order: RowOrder = option(
+        default="input",
+        choices=ORDERS,
+        is_common=True,
+        help="of the rows: as read (default), or by the tree",
+        doc="Of the rows: that of the sequences, or by the guide tree.",
+    )
+
+
+class KeepLengthOption(Options, group="into an alignment"):
+    """Whether an alignment stays as long as it is."""
+
+    keep_length: bool = option(
+        default=False,
+        help="of --add: leave out residues that fit no column",
+        form_help="Of the added sequences: leave out residues that fit no column",
+        doc="No column is added: residues that fit none are left out of the new rows.",
+    )
+
+
+class MsaOptions(ConsistencyOptions):
+    """How a family is aligned, checked. Make it with `options_of`, which knows what each mode takes."""
+
+    mode: ModeName = but(ConsistencyOptions, "mode", default="default")
+    rules: RulesName = but(ConsistencyOptions, "rules", default=_DEFAULT["rules"])
+    consistency: int = but(ConsistencyOptions, "consistency", default=_DEFAULT["consistency"])
+    through: int = but(ConsistencyOptions, "through", default=_DEFAULT["through"])
+    refine: int = but(ConsistencyOptions, "refine", default=_DEFAULT["refine"])
+    cutoff: float = but(ConsistencyOptions, "cutoff", default=_DEFAULT["cutoff"])
+    keep: float = but(ConsistencyOptions, "keep", default=_DEFAULT["keep"])
+    seed: int = but(ConsistencyOptions, "seed", default=0)
+
+    def settle(self) -> None:
+        """Checks the values; numbers become int or float."""
+        self.check_choices()
         for name, most in MOST.items():
-            object.__setattr__(self, name, whole_number(name, getattr(self, name), 0, most))
+            self.set(name, whole_number(name, getattr(self, name), 0, most))
         for name, low, high in (("cutoff", 1e-4, 0.5), ("keep", 0.0, 1.0)):
-            object.__setattr__(self, name, _fraction(name, getattr(self, name), low, high))
+            self.set(name, _fraction(name, getattr(self, name), low, high))
 
     @property
     def votes(self) -> bool:
@@ -79,25 +178,17 @@ class MsaOptions:
 
     def parameters(self) -> dict[str, str]:
         """For headers and manifests, by name."""
-        return {name: str(value) for name, value in asdict(self).items()}
+        return {name: str(value) for name, value in self.values().items()}
 
 
 def _fraction(name: str, value: Any, least: float, most: float) -> float:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if not is_number or not math.isfinite(value) or not least <= value <= most:
-        raise UsageError(f"{named(name)} {value!r} is no number from {least:g} to {most:g}")
+        raise UsageError(f"{named(name)} {value!r} is not a number from {least:g} to {most:g}")
     return float(value)
 
 
-#: What each mode takes where nothing else is said.
-MODES: dict[str, dict[str, Any]] = {
-    "default": {"rules": "tropalign", "consistency": 2, "through": 32, "refine": 30, "cutoff": 0.01, "keep": 0.0},
-    "accurate": {"rules": "tropalign", "consistency": 2, "through": 32, "refine": 30, "cutoff": 0.01, "keep": 0.0},
-    "fast": {"rules": "tropalign", "consistency": 1, "through": 32, "refine": 0, "cutoff": 0.01, "keep": 0.0},
-}
-
-
-def options_of(mode: str | None = None, n_sequences: int = 0, **given: Any) -> MsaOptions:
+def options_of(mode: ModeName | None = None, n_sequences: int = 0, **given: Any) -> MsaOptions:
     """The options of a mode, with what is given in place of what the mode takes.
 
     Parameters
@@ -131,29 +222,9 @@ def options_of(mode: str | None = None, n_sequences: int = 0, **given: Any) -> M
             warnings.warn(text, TropalignWarning, stacklevel=2)
     if not isinstance(mode, str) or mode not in MODES:
         raise UsageError(f"{named('mode')} {mode!r} is none of {', '.join(MODES)}")
-    known = {field.name for field in fields(MsaOptions)}
+    known = set(MsaOptions.declared())
     if unknown := set(given) - known:
         raise UsageError(f"there is no option {', '.join(sorted(unknown))}: the options are {', '.join(sorted(known))}")
     of_many = MODES_OF_MANY if n_sequences > MANY_SEQUENCES else {}
-    chosen = MsaOptions(mode=mode, **MODES[mode] | of_many)
-    return replace(chosen, **{name: value for name, value in given.items() if value is not None})
-
-
-def check_order(order: Any) -> None:
-    """Raises UsageError where a word is not one of ORDERS."""
-    if not isinstance(order, str) or order not in ORDERS:
-        raise UsageError(f"order {order!r} is none of {', '.join(ORDERS)}")
-
-
-def check_tree(tree: Any) -> None:
-    """Raises UsageError where a guide tree is neither Newick text nor the path of a file, nor left out."""
-    if tree is not None and not isinstance(tree, str | os.PathLike):
-        raise UsageError(f"an object of type {type(tree).__name__} is no tree: give Newick text or a file's Path")
-
-
-def checked_progress(progress: Any) -> Callable[[str, float], object] | None:
-    """A function that takes a stage and a share of the work, or None. Raises UsageError on what cannot be called."""
-    if progress is not None and not callable(progress):
-        raise UsageError(f"progress {progress!r} is no function: give one that takes a stage and a share")
-    found: Callable[[str, float], object] | None = progress
-    return found
+    chosen = {name: value for name, value in given.items() if value is not None}
+    return MsaOptions(**{"mode": mode, **MODES[mode], **of_many, **chosen})

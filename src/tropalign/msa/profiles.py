@@ -317,7 +317,7 @@ def _one_sequence(sequence: Any, profile: MultipleAlignment) -> SequenceBatch:
 def _scores(matrix: Any, profile: MultipleAlignment, gap_cost: float) -> NDArray[np.float64]:
     """Scores of letters and the blank, by code."""
     if isinstance(gap_cost, bool) or not isinstance(gap_cost, int | float) or not 0 <= gap_cost <= 1e6:
-        raise UsageError(f"the gap cost {gap_cost!r} is no number from 0 to 1,000,000")
+        raise UsageError(f"the gap cost {gap_cost!r} is not a number from 0 to 1,000,000")
     alphabet = profile.sequences.alphabet
     chosen = SubstitutionMatrix.default(alphabet) if matrix is None else SubstitutionMatrix.of(matrix, alphabet)
     if not chosen.is_symmetric:

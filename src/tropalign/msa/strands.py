@@ -14,13 +14,11 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import InputError, TropalignWarning, UsageError, named, shown
-from tropalign.msa.options import STRANDS
+from tropalign.errors import InputError, TropalignWarning, named, shown
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.sequences.alphabet import Alphabet
 from tropalign.sequences.batch import SequenceBatch
@@ -43,12 +41,6 @@ LEAST_SCORE, SCORE_RATIO = 150, 2
 MOST_NAMES = 10
 #: What is added to the description of a sequence that was turned.
 MARK = "(reverse complement)"
-
-
-def check_strand(strand: Any) -> None:
-    """Raises UsageError where a word is none of STRANDS."""
-    if not isinstance(strand, str) or strand not in STRANDS:
-        raise UsageError(f"strand {strand!r} is none of {', '.join(STRANDS)}")
 
 
 def on_one_strand(

@@ -9,14 +9,29 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tropalign.devices.names import DeviceLike, device_names
+from tropalign.devices.arguments import ComputeArguments
+from tropalign.devices.names import device_names
 from tropalign.devices.registry import open_devices
 from tropalign.errors import InputError, UsageError
 from tropalign.execution.scheduler import Scheduler
 from tropalign.execution.task import checked_progress
 from tropalign.machine.numbers import checked_memory, checked_threads
+from tropalign.options.called import called_with
+from tropalign.options.option import Options, argument, but
 from tropalign.pairwise import single
-from tropalign.pairwise.options import FREE_ENDS, MODES, PairOptions, check_same_alphabet
+from tropalign.pairwise.options import (
+    FREE_ENDS,
+    MODES,
+    ModeName,
+    ModeOption,
+    PairOptions,
+    ReportName,
+    SelectionOptions,
+    StrandName,
+    StrandOption,
+    TranslationOptions,
+    check_same_alphabet,
+)
 from tropalign.pairwise.significance import Significance
 from tropalign.pairwise.task import PairsTask
 from tropalign.pairwise.translated import aligned, check_code, check_sides, side_of
@@ -40,91 +55,107 @@ def default_scoring(alphabet: Alphabet, matrix: Any, gap: Gap | None) -> tuple[S
     return scores, Gap(*alphabet.gap_cost) if gap is None else gap
 
 
-def align_all(
-    queries: Sequences,
-    targets: Sequences | None = None,
-    *,
-    mode: str = "local",
-    matrix: MatrixLike | None = None,
-    gap: Gap | None = None,
-    end_gap: Gap | None = None,
-    report: str = "alignment",
-    free_ends: Iterable[str] = FREE_ENDS,
-    pairs: ArrayLike | None = None,
-    strand: str = "plus",
-    top: int | None = None,
-    min_score: int | None = None,
-    min_identity: float | None = None,
-    min_coverage: float | None = None,
-    min_query_coverage: float | None = None,
-    min_target_coverage: float | None = None,
-    max_evalue: float | None = None,
-    min_bits: float | None = None,
-    db_size: int | None = None,
-    translate: str | None = None,
-    genetic_code: int = 1,
-    n_threads: int = 0,
-    memory_bytes: int | None = None,
-    device: DeviceLike = "auto",
-    alphabet: Alphabet | str | None = None,
-    progress: Callable[[int], None] | None = None,
-) -> Iterator[AlignmentTable]:
-    """Aligns every pair of a set, or every query with every target; tables come as they are ready, in input order.
+class ScoringArguments(Options):
+    """How pairs are scored, as Python has it."""
 
-    Parameters
-    ----------
-    queries, targets
-        A SequenceBatch, or what `SequenceBatch.from_strings` takes: texts, bytes, Seq, SeqRecord, (name, sequence) in
-        any iterable, or a mapping of names to sequences; or a file's Path. Without `targets`: all pairs i < j of
-        `queries`.
-    mode : {"local", "global", "semiglobal"}
-        Smith and Waterman 1981; Needleman and Wunsch 1970; global with free ends. All with affine gaps (Gotoh 1982).
-    matrix
-        What `SubstitutionMatrix.of` takes: a SubstitutionMatrix, the name of one, a file, a Biopython Array, a dict of
-        letter pairs, or (letters, array); BLOSUM62, or 5/-4 for nucleotides, by default.
-    gap
-        A gap of k residues costs ``gap.open + k * gap.extend``, with a second piece the less of two such costs;
-        Gap(11, 1), for nucleotides Gap(10, 1), by default.
-    end_gap
-        What gaps at the ends of a sequence cost (global, semiglobal where the end is not free); as `gap` by default.
-    report : {"score", "ends", "alignment"}
-        How much is computed.
-    free_ends
-        Any of "query-start", "query-end", "target-start", "target-end": where residues of that sequence hang over at
-        no cost in semiglobal mode.
-    pairs : whole numbers, shape (n, 2), optional
-        Only these (query index, target index), from 0.
-    strand : {"plus", "both"}
-        Both: the better of a nucleotide query's two strands; plus where they are equal.
-    top
-        Only that many best targets of each query; the earlier target where scores are equal.
-    min_score, min_identity, min_coverage
-        Only rows with at least this score, this fraction of identical columns, or this fraction of the longer
-        sequence's residues beside a residue (not a gap).
-    min_query_coverage, min_target_coverage
-        The same of the query's and of the target's residues.
-    max_evalue, min_bits
-        Only local alignments with at most this E-value, at least so many bits.
-    db_size
-        How many residues E-values take all targets to have, whose number stays; as many as they have by default.
-    translate : {"query", "target", "both"}, optional
-        Nucleotides of this side are aligned as proteins, each pair in the best of their six frames. A table's `queries`
-        (or `targets`) are then the frames and its attributes count their residues; `columns` and files name the
-        sequences and count nucleotides.
-    genetic_code
-        NCBI's number of the code that translates.
-    n_threads
-        0: as many as the process may use; at most 1024.
-    memory_bytes
-        What may be taken beside the sequences; a share of the free memory by default.
-    device
-        What computes, one or several of "cpu", "cuda:0", "opencl:0.0" ...; "auto": the processor, and with it the GPUs
-        if the job is large. A cluster ("tcp://host:8786", "local:4", or a distributed.Client) computes on its workers.
-        The result does not depend on it.
-    alphabet
-        For sequences that are no SequenceBatch: an Alphabet or its name; judged by their letters when not given.
-    progress
-        Called with the number of pairs begun so far. What it raises ends the run and comes out of the iterator.
+    matrix: MatrixLike | None = argument(
+        default=None,
+        kw_only=True,
+        doc="What `SubstitutionMatrix.of` takes: a SubstitutionMatrix, the name of one, a file, a Biopython Array, a "
+        "dict of letter pairs, or (letters, array); BLOSUM62, or 5/-4 for nucleotides, by default.",
+    )
+    gap: Gap | None = argument(
+        default=None,
+        kw_only=True,
+        doc="A gap of k residues costs ``gap.open + k * gap.extend``, with a second piece the less of two such costs; "
+        "Gap(11, 1), for nucleotides Gap(10, 1), by default.",
+    )
+    end_gap: Gap | None = argument(
+        default=None,
+        kw_only=True,
+        doc="What gaps at the ends of a sequence cost (global, semiglobal where the end is not free); as `gap` by "
+        "default.",
+    )
+    free_ends: Iterable[str] = argument(
+        default=FREE_ENDS,
+        kw_only=True,
+        doc='Any of "query-start", "query-end", "target-start", "target-end": where residues of that sequence hang '
+        "over at no cost in semiglobal mode.",
+    )
+
+
+class AlphabetArgument(Options):
+    """What the sequences are."""
+
+    alphabet: Alphabet | str | None = argument(
+        default=None,
+        kw_only=True,
+        doc="For sequences that are not a SequenceBatch: an Alphabet or its name; judged by their letters by default, "
+        "and a protein against eleven nucleotides or more is then refused.",
+    )
+
+
+class ProgressArgument(Options):
+    """Who is told how far the work is."""
+
+    progress: Callable[[int], object] | None = argument(
+        default=None,
+        kw_only=True,
+        doc="Called with the number of pairs begun so far. What it raises ends the run and comes out of the call.",
+    )
+
+
+class PairArguments(ModeOption, ScoringArguments, StrandOption, AlphabetArgument):
+    """How two sequences are aligned."""
+
+    report: ReportName = but(SelectionOptions, "report")
+
+
+class SequencesArgument(Options):
+    """A set of sequences."""
+
+    sequences: Sequences = argument(kw_only=False, doc="What `queries` of `align_all` may be.")
+
+
+class AllArguments(
+    ModeOption,
+    ScoringArguments,
+    SelectionOptions,
+    StrandOption,
+    TranslationOptions,
+    ComputeArguments,
+    AlphabetArgument,
+    ProgressArgument,
+):
+    """What `align_all` takes."""
+
+    queries: Sequences = argument(
+        kw_only=False,
+        doc="A SequenceBatch, or what `SequenceBatch.from_strings` takes: texts, bytes, Seq, SeqRecord, (name, "
+        "sequence) in any iterable, or a mapping of names to sequences; or a file's Path.",
+    )
+    targets: Sequences | None = argument(
+        default=None, kw_only=False, doc="As `queries`. Without targets: all pairs i < j of `queries`."
+    )
+    pairs: ArrayLike | None = argument(
+        default=None, kw_only=True, doc="Only these (query index, target index), from 0: whole numbers, shape (n, 2)."
+    )
+
+
+class ManyArguments(PairArguments, ComputeArguments, ProgressArgument):
+    """What `align_many` takes."""
+
+    pairs: Iterable[tuple[Any, Any]] = argument(
+        kw_only=False,
+        doc="(query, target) of texts, bytes, Seq, SeqRecord, `Sequence` or (name, sequence). Sequences without a name "
+        "become query_1, target_1, query_2 ... by their pair; one that occurs in several pairs under its name stands "
+        "once in the table's batches.",
+    )
+
+
+@called_with(AllArguments)
+def align_all(call: AllArguments) -> Iterator[AlignmentTable]:
+    """Aligns every pair of a set, or every query with every target; tables come as they are ready, in input order.
 
     Yields
     ------
@@ -147,44 +178,28 @@ def align_all(
     ...     print(table.score.tolist())
     [32, 28, 27]
     """
-    if translate is not None and (targets is None or strand != "plus" or alphabet is not None):
+    if call.translate is not None and (call.targets is None or call.strand != "plus" or call.alphabet is not None):
         raise UsageError(
             "translate aligns queries with targets, says what they are and takes both strands: give both, and leave "
             "alphabet and strand out"
         )
-    batch = batch_of(queries, alphabet)
-    others = None if targets is None else batch_of(targets, alphabet)
+    batch = batch_of(call.queries, call.alphabet)
+    others = None if call.targets is None else batch_of(call.targets, call.alphabet)
     sides: tuple[SequenceBatch | Frames, SequenceBatch | Frames | None] = (batch, others)
-    if others is not None and translate is not None:
-        check_sides(translate)
-        check_code(genetic_code)
-        sides = side_of(batch, "query", translate, genetic_code), side_of(others, "target", translate, genetic_code)
+    if others is not None and call.translate is not None:
+        check_sides(call.translate)
+        code = 1 if call.genetic_code is None else call.genetic_code
+        check_code(code)
+        sides = side_of(batch, "query", call.translate, code), side_of(others, "target", call.translate, code)
     elif others is not None:
         check_same_alphabet(batch, others)
-    matrix, gap = default_scoring(aligned(sides[0]).alphabet, matrix, gap)
-    options = PairOptions(
-        matrix,
-        gap,
-        mode,
-        report,
-        free_ends,  # type: ignore[arg-type]
-        strand,
-        top,
-        min_score,
-        min_identity,
-        min_coverage,
-        min_query_coverage,
-        min_target_coverage,
-        max_evalue,
-        min_bits,
-        db_size,
-        end_gap,
-    )
-    n_threads, memory_bytes = checked_threads(n_threads), checked_memory(memory_bytes)
-    task = PairsTask(*sides, options, pairs, memory_bytes)  # type: ignore[arg-type]
-    names = device_names(device)
+    matrix, gap = default_scoring(aligned(sides[0]).alphabet, call.matrix, call.gap)
+    options = PairOptions(**{**call.shared_with(PairOptions), "matrix": matrix, "gap": gap})
+    n_threads, memory_bytes = checked_threads(call.n_threads), checked_memory(call.memory_bytes)
+    task = PairsTask(*sides, options, call.pairs, memory_bytes)  # type: ignore[arg-type]
+    names = device_names(call.device)
     devices = open_devices(options.able_devices(names), n_threads, sum(tile.cost_cells for tile in task.tiles()))
-    return (result.value for result in Scheduler(devices, progress).run([task]))
+    return (result.value for result in Scheduler(devices, checked_progress(call.progress)).run([task]))
 
 
 def batch_of(sequences: Sequences, alphabet: Alphabet | str | None) -> SequenceBatch:
@@ -203,17 +218,18 @@ def batch_of(sequences: Sequences, alphabet: Alphabet | str | None) -> SequenceB
     return batch
 
 
+# Written out, since an object of arguments takes a quarter of the time of a short alignment; a test compares it.
 def align(
     query: Any,
     target: Any,
     *,
-    mode: str = "local",
+    mode: ModeName = "local",
     matrix: MatrixLike | None = None,
     gap: Gap | None = None,
     end_gap: Gap | None = None,
-    report: str = "alignment",
+    report: ReportName = "alignment",
     free_ends: Iterable[str] = FREE_ENDS,
-    strand: str = "plus",
+    strand: StrandName = "plus",
     alphabet: Alphabet | str | None = None,
 ) -> Alignment:
     """Aligns two sequences: some microseconds for short ones, so that it may stand in a loop.
@@ -257,52 +273,14 @@ def align(
         if row is not None:
             return row
     both = SequenceBatch.from_strings(texts, names, alphabet)
+    scoring: dict[str, Any] = {"matrix": matrix, "gap": gap, "end_gap": end_gap, "free_ends": free_ends}
     pairs = np.array([[0, 1]], np.int64)
-    tables = align_all(
-        both,
-        mode=mode,
-        matrix=matrix,
-        gap=gap,
-        end_gap=end_gap,
-        report=report,
-        free_ends=free_ends,
-        pairs=pairs,
-        strand=strand,
-        n_threads=1,
-    )
-    return next(tables).row(0)
+    return next(align_all(both, mode=mode, report=report, pairs=pairs, strand=strand, n_threads=1, **scoring)).row(0)
 
 
-def align_many(
-    pairs: Iterable[tuple[Any, Any]],
-    *,
-    mode: str = "local",
-    matrix: MatrixLike | None = None,
-    gap: Gap | None = None,
-    end_gap: Gap | None = None,
-    report: str = "alignment",
-    free_ends: Iterable[str] = FREE_ENDS,
-    strand: str = "plus",
-    n_threads: int = 0,
-    memory_bytes: int | None = None,
-    device: DeviceLike = "auto",
-    alphabet: Alphabet | str | None = None,
-    progress: Callable[[int], None] | None = None,
-) -> AlignmentTable:
+@called_with(ManyArguments)
+def align_many(call: ManyArguments) -> AlignmentTable:
     """Aligns each pair of a list, a few pairs or many, with the results of `align`.
-
-    Parameters
-    ----------
-    pairs
-        (query, target) of texts, bytes, Seq, SeqRecord, `Sequence` or (name, sequence). Sequences without a name become
-        query_1, target_1, query_2 ... by their pair; one that occurs in several pairs under its name stands once in the
-        table's batches.
-    mode, matrix, gap, end_gap, report, free_ends, strand, n_threads, memory_bytes, device
-        As of `align_all`.
-    alphabet
-        One, or its name; that of a SubstitutionMatrix, else judged by the letters of all pairs, when not given.
-    progress
-        Called with the number of pairs begun so far; what it raises ends the run.
 
     Returns
     -------
@@ -322,47 +300,36 @@ def align_many(
     >>> table.score.tolist(), table.cigars()
     ([32, 7], ['2=1X3=', '2=2I1='])
     """
-    given, progress = _listed(pairs), checked_progress(progress)
+    given, progress, alphabet = _listed(call.pairs), checked_progress(call.progress), call.alphabet
     (queries, query_index), (targets, target_index) = (
         _distinct([pair[side] for pair in given], word) for side, word in enumerate(("query", "target"))
     )
     if alphabet is None:
         letters = "".join(queries.values()), "".join(targets.values())
-        alphabet = single.alphabet_for(matrix, letters, ("queries were", "targets"))
+        alphabet = single.alphabet_for(call.matrix, letters, ("queries were", "targets"))
     batch, others = (SequenceBatch.from_strings(texts, alphabet=alphabet) for texts in (queries, targets))
-    n_threads, memory_bytes, names = checked_threads(n_threads), checked_memory(memory_bytes), device_names(device)
+    n_threads, memory_bytes = checked_threads(call.n_threads), checked_memory(call.memory_bytes)
+    names, free_ends = device_names(call.device), call.free_ends
     free_ends = free_ends if isinstance(free_ends, str) or not isinstance(free_ends, Iterable) else tuple(free_ends)
     cells = int((batch.lengths[query_index] * others.lengths[target_index]).sum())
-    if cells <= FEW_CELLS and end_gap is None and memory_bytes is None and names in (["auto"], ["cpu"]):
+    if cells <= FEW_CELLS and call.end_gap is None and memory_bytes is None and names in (["auto"], ["cpu"]):
         sides = (list(queries.values()), query_index), (list(targets.values()), target_index)
         texts = zip(*([letters[k] for k in index.tolist()] for letters, index in sides), strict=True)
-        columns = single.columns(texts, mode, matrix, gap, report, free_ends, strand, batch.alphabet)
+        scoring = call.mode, call.matrix, call.gap, call.report, free_ends, call.strand
+        columns = single.columns(texts, *scoring, batch.alphabet)
         if columns is not None:
             if progress is not None:
                 progress(len(given))
             significance = None
-            if MODES[mode].is_local:
-                residues, scoring = int(others.offsets[-1]), default_scoring(batch.alphabet, matrix, gap)
-                significance = Significance(scoring, residues, len(others))
+            if MODES[call.mode].is_local:
+                of_set = default_scoring(batch.alphabet, call.matrix, call.gap)
+                significance = Significance(of_set, int(others.offsets[-1]), len(others))
             places = (query_index, target_index)
-            return AlignmentTable(batch, others, report, *places, significance=significance, **columns)
-    tables = align_all(
-        batch,
-        others,
-        mode=mode,
-        matrix=matrix,
-        gap=gap,
-        end_gap=end_gap,
-        report=report,
-        free_ends=free_ends,
-        pairs=np.stack([query_index, target_index], 1),
-        strand=strand,
-        n_threads=n_threads,
-        memory_bytes=memory_bytes,
-        device=names,
-        progress=progress,
-    )
-    return concatenate(list(tables))
+            return AlignmentTable(batch, others, call.report, *places, significance=significance, **columns)
+    how: dict[str, Any] = {**call.shared_with(PairArguments), "alphabet": None, "free_ends": free_ends}
+    index = np.stack([query_index, target_index], 1)
+    how |= {"n_threads": n_threads, "memory_bytes": memory_bytes, "device": names, "progress": progress}
+    return concatenate(list(align_all(batch, others, pairs=index, **how)))
 
 
 def _listed(pairs: Iterable[tuple[Any, Any]]) -> list[tuple[Any, Any]]:

@@ -15,7 +15,6 @@ import random
 import time
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -135,7 +134,7 @@ class _Scored:
         kept = {name: getattr(task.options, name) for name in ("min_score", "max_evalue", "min_bits")}
         # A query that is among the targets finds itself.
         top = (task.options.top or 1) + task.skips_self
-        options = replace(_unfiltered(task), report="score", top=top, **kept)
+        options = _unfiltered(task).replaced(report="score", top=top, **kept)
         block = type(task)(queries, task.targets[targets], options, None, task.memory_bytes)
         begin = time.perf_counter()
         found = concatenate([self._device.compute(block, tile) for tile in block.tiles()])
@@ -151,7 +150,7 @@ def _seconds_per_alignment(task: PairsTask, best: Index, device: Device) -> floa
     sides = [np.unique(side, return_inverse=True) for side in best.T]
     queries, targets = task.queries[sides[0][0]], task.targets[sides[1][0]]
     pairs = np.stack([places for _, places in sides], 1).astype(np.int64)
-    options, per_pair = replace(_unfiltered(task), top=None), 0.0
+    options, per_pair = _unfiltered(task).replaced(top=None), 0.0
     for n in sorted({min(FIRST_PAIRS, len(pairs)), len(pairs)}):
         if per_pair * n > OTHER_SECONDS:
             break
@@ -167,4 +166,4 @@ def _unfiltered(task: PairsTask) -> PairOptions:
     """The options without what leaves rows out; E-values of some targets are those of all."""
     n_residues = None if task.significance is None else task.significance.n_residues
     nothing: dict[str, Any] = dict.fromkeys((*SHARES, "min_score", "max_evalue", "min_bits"))
-    return replace(task.options, db_size=n_residues, **nothing)
+    return task.options.replaced(db_size=n_residues, **nothing)

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from math import isfinite
 from numbers import Real
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from tropalign.errors import DeviceError, InputError, ScoringError, UsageError, named
 from tropalign.execution.cluster_address import is_cluster
 from tropalign.machine.numbers import decimal_number, whole_number
+from tropalign.options.kinds import DECIMAL, FRACTION, NUMBER, POSITIVE, whole
+from tropalign.options.option import Options, argument, option
 from tropalign.properties import cached_property
 
 if TYPE_CHECKING:
@@ -24,8 +26,14 @@ if TYPE_CHECKING:
 
 #: Ends at which residues of that sequence may hang over at no cost (semiglobal); the order is that of native code.
 FREE_ENDS = ("query-start", "query-end", "target-start", "target-end")
-REPORTS = ("score", "ends", "alignment")
-STRANDS = ("plus", "both")
+ModeName = Literal["local", "global", "semiglobal"]
+ReportName = Literal["score", "ends", "alignment"]
+StrandName = Literal["plus", "both"]
+Side = Literal["query", "target", "both"]
+REPORTS = get_args(ReportName)
+STRANDS = get_args(StrandName)
+#: Of databases, which may hold more than other numbers of options may be.
+MOST_RESIDUES = 10**15
 #: Options that leave alignments out by a share of their columns or residues.
 SHARES = ("min_identity", "min_coverage", "min_query_coverage", "min_target_coverage")
 
@@ -57,7 +65,7 @@ class Mode:
 
 #: Every mode by name; the command line and the API read them here. Engines know two recurrences, local and global, and
 #: free ends (`PairOptions.recurrence`, `PairOptions.freed`).
-MODES: Mapping[str, Mode] = MappingProxyType(
+MODES: Mapping[ModeName, Mode] = MappingProxyType(
     {
         "local": Mode("the best pair of segments (Smith and Waterman 1981)", "local"),
         "global": Mode("both sequences from end to end (Needleman and Wunsch 1970)"),
@@ -66,33 +74,150 @@ MODES: Mapping[str, Mode] = MappingProxyType(
 )
 
 
-@dataclass(frozen=True)
-class PairOptions:
-    """How pairs are aligned, and which of them are kept.
+class ModeOption(Options, group="alignment"):
+    """What kind of alignment."""
+
+    mode: ModeName = option(
+        default="local",
+        choices=MODES,
+        is_common=True,
+        help="align the parts that score best (local), the whole sequences (global), or these with free ends "
+        "(semiglobal); default: local",
+        doc="Smith and Waterman 1981; Needleman and Wunsch 1970; global with free ends. All with affine gaps (Gotoh "
+        "1982).",
+    )
+
+
+class StrandOption(Options, group="alignment"):
+    """Which strands of nucleotides."""
+
+    strand: StrandName = option(
+        default="plus",
+        choices=STRANDS,
+        is_common=True,
+        help="both: the better of the query's two strands (default: plus)",
+        doc="Both: the better of a nucleotide query's two strands; plus where they are equal.",
+    )
+
+
+class TranslationOptions(Options, group="translation"):
+    """Which sequences are translated, and how."""
+
+    translate: Side | None = option(
+        default=None,
+        choices=get_args(Side),
+        is_common=True,
+        help="which nucleotides are aligned as proteins, each pair in the best of six frames (default: none)",
+        doc="Nucleotides of this side are aligned as proteins, each pair in the best of their six frames. A table's "
+        "`queries` (or `targets`) are then the frames and its attributes count their residues; `columns` and files "
+        "name the sequences and count nucleotides.",
+    )
+    genetic_code: int | None = option(
+        default=None,
+        kind=whole(1),
+        metavar="N",
+        help="NCBI's number of the code (default: 1, standard)",
+        doc="NCBI's number of the code that translates; 1, the standard one, by default.",
+    )
+
+
+class SelectionOptions(Options, group="which pairs, and how much is computed of each"):
+    """Which rows are kept, and what they hold."""
+
+    report: ReportName = option(
+        default="alignment",
+        choices=REPORTS,
+        label="What is computed",
+        help="scores, with start and end, or whole alignments (default; with --columns as they need it); only what "
+        "is asked for is computed",
+        form_help="Scores, with start and end, or whole alignments (default; with columns as these need it); only "
+        "what is asked for is computed",
+        doc="How much is computed.",
+    )
+    top: int | None = option(
+        default=None,
+        kind=whole(1),
+        metavar="K",
+        label="Best targets per query",
+        is_common=True,
+        help="the K best targets of each query",
+        doc="Only that many best targets of each query; the earlier target where scores are equal.",
+    )
+    min_score: float | None = option(
+        default=None,
+        kind=DECIMAL,
+        metavar="N",
+        label="Minimum score",
+        is_common=True,
+        help="only alignments with at least this score",
+    )
+    min_identity: float | None = option(
+        default=None,
+        kind=FRACTION,
+        metavar="F",
+        label="Minimum identity",
+        is_common=True,
+        help="only alignments with at least this fraction identical",
+        doc="Only alignments with at least this fraction of identical columns.",
+    )
+    min_coverage: float | None = option(
+        default=None,
+        kind=FRACTION,
+        metavar="F",
+        label="Minimum coverage",
+        help="only alignments with at least this fraction of the longer sequence's residues beside a residue",
+        doc="Only alignments with at least this fraction of the longer sequence's residues beside a residue (not a "
+        "gap).",
+    )
+    min_query_coverage: float | None = option(
+        default=None,
+        kind=FRACTION,
+        metavar="F",
+        label="Minimum coverage of the query",
+        help="only alignments with at least this fraction of the query's residues beside a residue",
+    )
+    min_target_coverage: float | None = option(
+        default=None,
+        kind=FRACTION,
+        metavar="F",
+        label="Minimum coverage of the target",
+        help="only alignments with at least this fraction of the target's residues beside a residue",
+    )
+    max_evalue: float | None = option(
+        default=None,
+        kind=POSITIVE,
+        metavar="E",
+        label="Maximum E-value",
+        help="only local alignments with at most this E-value",
+    )
+    min_bits: float | None = option(
+        default=None,
+        kind=NUMBER,
+        metavar="N",
+        label="Minimum bit score",
+        help="only local alignments with a score of at least so many bits",
+    )
+    db_size: int | None = option(
+        default=None,
+        kind=whole(1, MOST_RESIDUES),
+        metavar="N",
+        label="Database size",
+        help="residues of all targets that E-values reckon with (default: those of B, without B of A)",
+        form_help="Residues of all targets that E-values reckon with (default: those of the targets, without targets "
+        "of the queries)",
+        doc="How many residues E-values take all targets to have, whose number stays; as many as they have by default.",
+    )
+
+
+class PairOptions(ModeOption, StrandOption, SelectionOptions):
+    """How pairs are aligned, and which of them are kept, checked.
 
     Parameters
     ----------
     matrix, gap
         Scoring; a gap of k residues costs ``gap.open + k * gap.extend``. `whole` has what engines take.
-    mode
-        One of MODES.
-    report
-        "score", "ends" (coordinates too) or "alignment" (CIGAR and counts too).
     free_ends
         With "semiglobal": the ends that are free, of FREE_ENDS; all four by default.
-    strand
-        "plus", or "both": the query's better strand (plus when equal; alphabets with strands only).
-    top
-        Only the `top` best targets of each query (the earlier target when equal).
-    min_score, min_identity, min_coverage
-        Only rows with at least this score, this fraction of identical columns, or this fraction of the longer
-        sequence's residues beside a residue.
-    min_query_coverage, min_target_coverage
-        The same of the query's and of the target's residues.
-    max_evalue, min_bits
-        Local alignments only: those with at most this E-value, at least so many bits.
-    db_size
-        How many residues E-values take all targets to have; as many as they have by default.
     end_gap
         What a gap before the first or after the last residue of its sequence costs, where that end is not free; as
         `gap` by default. Not in local mode, which has none.
@@ -105,56 +230,39 @@ class PairOptions:
         No matrix or gap cost.
     """
 
-    matrix: SubstitutionMatrix
-    gap: Gap
-    mode: str = "local"
-    report: str = "alignment"
-    free_ends: frozenset[str] = frozenset(FREE_ENDS)
-    strand: str = "plus"
-    top: int | None = None
-    min_score: float | None = None
-    min_identity: float | None = None
-    min_coverage: float | None = None
-    min_query_coverage: float | None = None
-    min_target_coverage: float | None = None
-    max_evalue: float | None = None
-    min_bits: float | None = None
-    db_size: int | None = None
-    end_gap: Gap | None = None
+    matrix: SubstitutionMatrix = argument(kw_only=False)
+    gap: Gap = argument(kw_only=False)
+    free_ends: Iterable[str] = argument(default=frozenset(FREE_ENDS), kw_only=True)
+    end_gap: Gap | None = argument(default=None, kw_only=True)
 
-    def __post_init__(self) -> None:
+    def settle(self) -> None:
+        """Checks the values; numbers become int or float, ends a frozenset."""
         from tropalign.scoring import Gap, SubstitutionMatrix
 
         if not isinstance(self.matrix, SubstitutionMatrix):
-            raise ScoringError(f"an object of type {type(self.matrix).__name__} is no SubstitutionMatrix")
+            raise ScoringError(f"an object of type {type(self.matrix).__name__} is not a SubstitutionMatrix")
         if not isinstance(self.gap, Gap):
             raise ScoringError(
                 "the gap cost has to be a Gap(open, extend): a gap of k residues costs open + k * extend"
             )
         if self.end_gap is not None and not isinstance(self.end_gap, Gap):
             raise ScoringError("the cost of gaps at the ends has to be a Gap(open, extend), too")
-        for name, value, allowed in (
-            ("mode", self.mode, tuple(MODES)),
-            ("report", self.report, REPORTS),
-            ("strand", self.strand, STRANDS),
-        ):
-            if not isinstance(value, str) or value not in allowed:
-                raise UsageError(f"{named(name)} {value!r} is none of {', '.join(allowed)}")
+        self.check_choices()
         if self.end_gap is not None and MODES[self.mode].is_local:
             raise UsageError(
                 "local alignments have no gaps at their ends: leave their costs out, or choose another mode"
             )
         if isinstance(self.free_ends, str) or not isinstance(self.free_ends, Iterable):
             raise UsageError(f"free ends {self.free_ends!r}: give a list of them")
-        object.__setattr__(self, "free_ends", tuple(self.free_ends))  # an iterator is read once
-        unknown = sorted(set(map(str, self.free_ends)) - set(FREE_ENDS))
+        ends = tuple(self.free_ends)  # an iterator is read once
+        unknown = sorted(set(map(str, ends)) - set(FREE_ENDS))
         if unknown:
             raise UsageError(f"free end {unknown[0]!r} is none of {', '.join(FREE_ENDS)}")
-        object.__setattr__(self, "free_ends", frozenset(self.free_ends))
+        self.set("free_ends", frozenset(ends))
         if self.top is not None:
-            object.__setattr__(self, "top", whole_number("top", self.top))
+            self.set("top", whole_number("top", self.top))
         if self.min_score is not None:
-            object.__setattr__(self, "min_score", decimal_number("min_score", self.min_score))
+            self.set("min_score", decimal_number("min_score", self.min_score))
         if self.top is not None and self.top < 1:
             raise UsageError(f"{named('top')} {self.top}: at least one target per query has to be kept")
         for name in SHARES:
@@ -165,19 +273,19 @@ class PairOptions:
         if share is None:
             return
         if isinstance(share, bool) or not isinstance(share, Real) or not 0 <= share <= 1:  # type: ignore[operator]
-            raise UsageError(f"{name} {share!r} is no fraction between 0 and 1")
+            raise UsageError(f"{name} {share!r} is not a fraction between 0 and 1")
         if self.report != "alignment":
             raise UsageError(f"{name} needs {named('report')} alignment")
 
     def _check_significance(self) -> None:
         if self.db_size is not None:
-            object.__setattr__(self, "db_size", whole_number("db_size", self.db_size))
+            self.set("db_size", whole_number("db_size", self.db_size))
         for name in ("max_evalue", "min_bits", "db_size"):
             value, word = getattr(self, name), named(name)
             if value is None:
                 continue
             if isinstance(value, bool) or not isinstance(value, int | float | Real) or not isfinite(value):
-                raise UsageError(f"{word} {value!r} is no number")
+                raise UsageError(f"{word} {value!r} is not a number")
             if name != "min_bits" and value <= 0:
                 raise UsageError(f"{word} {value}: give a number above 0")
             if not self.is_local:
@@ -238,12 +346,7 @@ class PairOptions:
 
     def parameters(self) -> dict[str, str]:
         """What the headers of results say, and what a resumed run has to share."""
-        words = {
-            "mode": self.mode,
-            "matrix": self.matrix.name,
-            "gap_cost": self.gap.formula,
-            "report": self.report,
-        }
+        words = {"mode": self.mode, "matrix": self.matrix.name, "gap_cost": self.gap.formula, "report": self.report}
         if MODES[self.mode].frees_ends:
             words["free_ends"] = ",".join(end for end in FREE_ENDS if end in self.free_ends)
         if self.end_gap is not None:
@@ -257,7 +360,7 @@ class PairOptions:
 
 
 def _most_cost(whole: WholeScoring) -> int:
-    """What a gap may cost at a cell, at the most (native/bindings/pair_scoring.hpp)."""
+    """What a gap may cost at a cell, at the most (native/bindings/pair_arguments.hpp)."""
     costs = (*whole.gap, *whole.end_gap)
     return max(costs[::2]) + 2 * max(costs[1::2])
 

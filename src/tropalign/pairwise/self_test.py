@@ -26,7 +26,7 @@ def check_gpu(gpu: Gpu) -> None:
         relatives.append(np.concatenate([ancestor[:begin], middle, ancestor[end:]]).tobytes().decode() + "W")
     batch = SequenceBatch.from_strings(relatives, alphabet=PROTEIN)
     for mode in MODES:
-        task = PairsTask(batch, None, PairOptions(SubstitutionMatrix.from_name("BLOSUM62"), Gap(11, 1), mode))
+        task = PairsTask(batch, None, PairOptions(SubstitutionMatrix.from_name("BLOSUM62"), Gap(11, 1), mode=mode))
         (tile,) = task.tiles()
         if not _are_equal(task.on_gpu(tile, gpu), task.on_cpu(tile, 1)):
             raise DeviceError(f"{gpu.name}: its {mode} alignments are not those of the processor")

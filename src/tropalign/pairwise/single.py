@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tropalign.errors import TropalignError
-from tropalign.pairwise.options import PairOptions, of_two_alphabets
+from tropalign.pairwise.options import ModeName, PairOptions, ReportName, of_two_alphabets
 from tropalign.results.alignment import Alignment
 from tropalign.results.kept_columns import DEPTHS
 from tropalign.results.lone_pair import LonePair, Numbers, columns_of
@@ -42,10 +42,10 @@ _kept: dict[Any, tuple[Alphabet, Engine]] = {}
 def aligned(
     texts: tuple[str, str],
     names: tuple[str, str],
-    mode: str,
+    mode: ModeName,
     matrix: Any,
     gap: Gap | None,
-    report: str,
+    report: ReportName,
     free_ends: Iterable[str],
     strand: str,
     alphabet: Alphabet | str,
@@ -99,10 +99,10 @@ def alphabet_for(matrix: Any, texts: tuple[str, str], words: tuple[str, str] = (
 
 def columns(
     pairs: Iterable[tuple[str, str]],
-    mode: str,
+    mode: ModeName,
     matrix: Any,
     gap: Gap | None,
-    report: str,
+    report: ReportName,
     free_ends: Iterable[str],
     strand: str,
     alphabet: Alphabet,
@@ -154,7 +154,7 @@ def _better(
 
 
 def _engine(
-    mode: str, matrix: Any, gap: Gap | None, report: str, free_ends: Iterable[str], alphabet: Alphabet
+    mode: ModeName, matrix: Any, gap: Gap | None, report: ReportName, free_ends: Iterable[str], alphabet: Alphabet
 ) -> Engine:
     """What aligns pairs of that alphabet; raises what making it raises."""
     if not isinstance(free_ends, tuple | frozenset):
@@ -182,7 +182,9 @@ def _lasting(matrix: Any) -> str | tuple[str, bytes]:
     return known
 
 
-def _made(mode: str, matrix: Any, gap: Gap | None, report: str, free_ends: Iterable[str], alphabet: Alphabet) -> Engine:
+def _made(
+    mode: ModeName, matrix: Any, gap: Gap | None, report: ReportName, free_ends: Iterable[str], alphabet: Alphabet
+) -> Engine:
     """The engine; None where the whole way warns, or refuses."""
     from tropalign._native import PairAligner
 
@@ -193,7 +195,8 @@ def _made(mode: str, matrix: Any, gap: Gap | None, report: str, free_ends: Itera
     else:
         letters, values = shipped(matrix) if isinstance(matrix, str) else _letters_and_scores(*matrix)
         scores = SubstitutionMatrix.of(matrix if isinstance(matrix, str) else (letters, values), alphabet)
-    options = PairOptions(scores, Gap(*alphabet.gap_cost) if gap is None else gap, mode, report, frozenset(free_ends))
+    cost = Gap(*alphabet.gap_cost) if gap is None else gap
+    options = PairOptions(scores, cost, mode=mode, report=report, free_ends=frozenset(free_ends))
     if scores.alphabet != alphabet or scores.alphabet.letters != alphabet.letters:
         return None
     codes, unknown = alphabet.encode(np.arange(256, dtype=np.uint8))

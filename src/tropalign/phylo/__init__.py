@@ -1,8 +1,23 @@
 """Short reads into a reference alignment, guided by its tree."""
 
-from tropalign.phylo.api import place
-from tropalign.phylo.reference import ReferencePackage
-from tropalign.phylo.scoring import PlacementScoring
-from tropalign.phylo.taxonomy import read_taxonomy
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tropalign.phylo.api import place
+    from tropalign.phylo.reference import ReferencePackage
+    from tropalign.phylo.scoring import PlacementScoring
+    from tropalign.phylo.taxonomy import read_taxonomy
+
+_HOMES = {"place": "api", "ReferencePackage": "reference", "PlacementScoring": "scoring", "read_taxonomy": "taxonomy"}
 
 __all__ = ["PlacementScoring", "ReferencePackage", "place", "read_taxonomy"]
+
+
+def __getattr__(name: str) -> Any:
+    """Loads a name from its home on first use: the command line reads options without loading NumPy."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'tropalign.phylo' has no attribute {name!r}")
+    return getattr(import_module(f"tropalign.phylo.{_HOMES[name]}"), name)

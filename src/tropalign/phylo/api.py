@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import Any
 
-from tropalign.devices.names import DeviceLike, device_names
+from tropalign.devices.arguments import ComputeArguments
+from tropalign.devices.names import device_names
 from tropalign.devices.registry import open_devices
 from tropalign.errors import InputError, UsageError, named
 from tropalign.execution.cluster_address import is_cluster
@@ -14,9 +15,11 @@ from tropalign.execution.scheduler import Scheduler
 from tropalign.machine.memory import default_budget
 from tropalign.machine.numbers import checked_memory
 from tropalign.machine.threads import resolve_threads
+from tropalign.options.called import called_with
+from tropalign.options.option import argument, but
 from tropalign.phylo.reference import ReferencePackage
 from tropalign.phylo.scorer import N_BEST
-from tropalign.phylo.scoring import SCHEMES, PlacementScoring
+from tropalign.phylo.scoring import SCHEMES, PlacementScoring, StrandOption
 from tropalign.phylo.task import PlaceTask
 from tropalign.results.placements import Placements
 from tropalign.sequences import SequenceBatch
@@ -24,46 +27,42 @@ from tropalign.sequences.blocks import blocks_of
 from tropalign.sequences.mates import MatedBlocks
 
 
-def place(
-    package: ReferencePackage,
-    reads: Any,
-    *,
-    mates: Any = None,
-    scoring: PlacementScoring | str = "program",
-    strand: str = "plus",
-    prune: bool = True,
-    n_threads: int = 0,
-    memory_bytes: int | None = None,
-    device: DeviceLike = "auto",
-    progress: Callable[[int], None] | None = None,
-) -> Iterator[Placements]:
-    """Aligns each read to the profile of every branch and keeps the best branch; the first of several.
+class PlaceArguments(StrandOption, ComputeArguments):
+    """What `place` takes."""
 
-    Parameters
-    ----------
-    package
-        The reference.
-    reads
-        FASTA or FASTQ files, a SequenceBatch, or pairs of name and text. They are taken block by block.
-    mates
-        Files of second mates, as many as `reads` then has to name of first ones: both mates of a pair are placed on one
-        branch, by the sum of their scores, and become one read (paired ends: one mate on each strand).
-    scoring
-        A PlacementScoring, "program" (PaPaRa 2.5) or "paper" (Alachiotis, Berger and Stamatakis 2012).
-    strand : {"plus", "both"}
-        Both: the better of a nucleotide read's two strands; plus if they are equal.
-    prune
-        Leaves out branches that surely score less; the result is the same.
-    n_threads
-        0: as many as the process may use.
-    memory_bytes
-        What may be taken beside the reference; a share of the free memory by default.
-    device
-        What scores, one or several of "cpu", "cuda:0", "opencl:0.0" ...; "auto": the processor, and with it the GPUs if
-        there is much to do. A cluster ("tcp://host:8786", "local:4", or a distributed.Client) scores on its workers.
-        The result does not depend on it.
-    progress
-        Called with the number of reads begun.
+    package: ReferencePackage = argument(kw_only=False, doc="The reference.")
+    reads: Any = argument(
+        kw_only=False,
+        doc="FASTA or FASTQ files, a SequenceBatch, or pairs of name and text. They are taken block by block.",
+    )
+    mates: Any = argument(
+        default=None,
+        kw_only=True,
+        doc="Files of second mates, as many as `reads` then has to name of first ones: both mates of a pair are placed "
+        "on one branch, by the sum of their scores, and become one read (paired ends: one mate on each strand).",
+    )
+    scoring: PlacementScoring | str = argument(
+        default="program",
+        kw_only=True,
+        doc='A PlacementScoring, "program" (PaPaRa 2.5) or "paper" (Alachiotis, Berger and Stamatakis 2012).',
+    )
+    prune: bool = argument(
+        default=True, kw_only=True, doc="Leaves out branches that surely score less; the result is the same."
+    )
+    memory_bytes: int | None = but(
+        ComputeArguments,
+        "memory_bytes",
+        default=None,
+        doc="What may be taken beside the reference; a share of the free memory by default.",
+    )
+    progress: Callable[[int], None] | None = argument(
+        default=None, kw_only=True, doc="Called with the number of reads begun."
+    )
+
+
+@called_with(PlaceArguments)
+def place(call: PlaceArguments) -> Iterator[Placements]:
+    """Aligns each read to the profile of every branch and keeps the best branch; the first of several.
 
     Yields
     ------
@@ -90,13 +89,14 @@ def place(
     >>> placed.names, placed.score.tolist()
     (('x', 'y'), [10, 6])
     """
+    package, reads, mates = call.package, call.reads, call.mates
     if not isinstance(package, ReferencePackage):
         what = f"an object of type {type(package).__name__} is no ReferencePackage"
         raise UsageError(f"{what}: make one with ReferencePackage.build, .read or .load")
-    scoring, memory_bytes = scheme_of(scoring), checked_memory(memory_bytes)
+    scoring, memory_bytes = scheme_of(call.scoring), checked_memory(call.memory_bytes)
     if isinstance(reads, SequenceBatch) and not reads.has_residues:
         raise InputError("the batch knows names and lengths only: read the sequences again")
-    names = check_place(package, scoring, strand, device_names(device))
+    names = check_place(package, scoring, call.strand, device_names(call.device))
     if mates is not None:
         check_mates(package)
     blocks = iter(blocks_of(reads, package.names) if mates is None else MatedBlocks(reads, mates, package.names))
@@ -107,16 +107,16 @@ def place(
         package,
         lambda: chain([first], blocks),
         scoring,
-        n_best=N_BEST if prune and mates is None else 0,
+        n_best=N_BEST if call.prune and mates is None else 0,
         paired=mates is not None,
-        both_strands=strand == "both",
-        n_threads=resolve_threads(n_threads),
+        both_strands=call.strand == "both",
+        n_threads=resolve_threads(call.n_threads),
         memory_bytes=default_budget() if memory_bytes is None else memory_bytes,
     )
     # How much there is to do beyond the first block is not known: a job of one block that takes a processor seconds
     # is worth a driver's start.
-    devices = open_devices(names, n_threads, task.cost_cells(len(first.letters)))
-    return (result.value for result in Scheduler(devices, progress).run([task]))
+    devices = open_devices(names, call.n_threads, task.cost_cells(len(first.letters)))
+    return (result.value for result in Scheduler(devices, call.progress).run([task]))
 
 
 def scheme_of(scoring: PlacementScoring | str) -> PlacementScoring:

@@ -2,30 +2,86 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-
-import numpy as np
+from numbers import Integral
+from typing import Any, Literal, get_args
 
 from tropalign.errors import ScoringError, named
+from tropalign.options.called import documented
+from tropalign.options.kinds import whole
+from tropalign.options.option import Option, Options, argument, but, option
+
+Scheme = Literal["program", "paper"]
+StrandName = Literal["plus", "both"]
+#: Scores and costs of PaPaRa 2.5, and of the kernel of Alachiotis, Berger and Stamatakis 2012 (penalties there are
+#: negative here).
+PROGRAM = {
+    "match": 2, "mismatch": 0, "on_gap": -3, "gap_open": 3, "gap_extend": 1, "insert_open": 3, "insert_extend": 1
+}  # fmt: skip
+PAPER = {
+    "match": 0, "mismatch": -3, "on_gap": -3, "gap_open": 4, "gap_extend": 1, "insert_open": 3, "insert_extend": 3
+}  # fmt: skip
 
 
-@dataclass(frozen=True)
-class PlacementScoring:
+def _score(name: str, label: str, meaning: str, doc: str = "") -> Any:
+    """Declares a score, whose default is that of the scheme."""
+    return Option(
+        default=None,
+        kind=whole(),
+        metavar="N",
+        label=label,
+        help=f"{meaning} (default: {PROGRAM[name]}; {PAPER[name]} with --scheme paper)",
+        doc=doc or f"{meaning[:1].upper()}{meaning[1:]}.",
+    )
+
+
+class StrandOption(Options, group="scoring"):
+    """Which strands of reads."""
+
+    strand: StrandName = option(
+        default="plus",
+        choices=get_args(StrandName),
+        is_common=True,
+        help="both: the better of a read's two strands (default: plus)",
+        doc="Both: the better of a nucleotide read's two strands; plus if they are equal.",
+    )
+
+
+class ScoreOptions(Options, group="scoring"):
+    """A scheme, and what differs from it."""
+
+    scheme: Scheme = option(
+        default="program",
+        choices=get_args(Scheme),
+        label="Scoring scheme",
+        is_common=True,
+        help="PaPaRa 2.5's scores (default), or those of the paper",
+    )
+    match: int | None = _score("match", "Match score", "score of a base on a column that may hold it")
+    mismatch: int | None = _score("mismatch", "Mismatch score", "score of a base on another column")
+    on_gap: int | None = _score("on_gap", "Score on a gap", "added where a base stands on a column that is a gap there")
+    gap_open: int | None = _score(
+        "gap_open",
+        "Gap opening cost",
+        "whole cost of the first column that the read leaves out, to which pairs adds --gap-extend",
+        "Cost of the first column that the read leaves out; columns with the gap flag cost nothing.",
+    )
+    gap_extend: int | None = _score(
+        "gap_extend", "Gap extension cost", "cost of each further column that it leaves out"
+    )
+    insert_open: int | None = _score(
+        "insert_open", "Insertion opening cost", "whole cost of the first base between two columns"
+    )
+    insert_extend: int | None = _score("insert_extend", "Insertion extension cost", "cost of each further base there")
+
+    def scoring(self) -> PlacementScoring:
+        """The scheme with what is given in place of its scores and costs. Raises ScoringError."""
+        given = {name: value for name in PROGRAM if (value := getattr(self, name)) is not None}
+        return SCHEMES[self.scheme].replaced(**given)
+
+
+@documented
+class PlacementScoring(Options):
     """Scores of a base on a column, and costs of gaps; alignments maximise the sum.
-
-    Parameters
-    ----------
-    match, mismatch
-        A base on a column whose state set holds it, or not.
-    on_gap
-        Added where a base stands on a column with the gap flag.
-    gap_open, gap_extend
-        Costs of the first and of every further column that the read leaves out; columns with the gap flag cost nothing.
-    insert_open, insert_extend
-        Costs of the first and of every further base between two columns.
-    whole_read
-        The read's ends are not free: all its bases have to be used, base k in column k or later, and so that the rest
-        fits. Otherwise what hangs over at any end costs nothing, so that no score is below zero.
 
     Raises
     ------
@@ -38,25 +94,30 @@ class PlacementScoring:
     3
     """
 
-    match: int = 2
-    mismatch: int = 0
-    on_gap: int = -3
-    gap_open: int = 3
-    gap_extend: int = 1
-    insert_open: int = 3
-    insert_extend: int = 1
-    whole_read: bool = False
+    match: int = but(ScoreOptions, "match", default=PROGRAM["match"], kw_only=False)
+    mismatch: int = but(ScoreOptions, "mismatch", default=PROGRAM["mismatch"], kw_only=False)
+    on_gap: int = but(ScoreOptions, "on_gap", default=PROGRAM["on_gap"], kw_only=False)
+    gap_open: int = but(ScoreOptions, "gap_open", default=PROGRAM["gap_open"], kw_only=False)
+    gap_extend: int = but(ScoreOptions, "gap_extend", default=PROGRAM["gap_extend"], kw_only=False)
+    insert_open: int = but(ScoreOptions, "insert_open", default=PROGRAM["insert_open"], kw_only=False)
+    insert_extend: int = but(ScoreOptions, "insert_extend", default=PROGRAM["insert_extend"], kw_only=False)
+    whole_read: bool = argument(
+        default=False,
+        kw_only=False,
+        doc="The read's ends are not free: all its bases have to be used, base k in column k or later, and so that the "
+        "rest fits. Otherwise what hangs over at any end costs nothing, so that no score is below zero.",
+    )
 
-    def __post_init__(self) -> None:
-        for entry in fields(self):
-            value = getattr(self, entry.name)
-            is_flag = entry.name == "whole_read"
-            if not isinstance(value, bool | np.bool_ if is_flag else int | np.integer) or (
-                not is_flag and isinstance(value, bool)
-            ):
-                kind = "True or False" if is_flag else "a whole number"
-                raise ScoringError(f"{named(entry.name)} has to be {kind}, not {value!r}")
-            object.__setattr__(self, entry.name, bool(value) if is_flag else int(value))
+    def settle(self) -> None:
+        """Checks the values; they become int and bool."""
+        for name in PROGRAM:
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, Integral):
+                raise ScoringError(f"{named(name)} has to be a whole number, not {value!r}")
+            self.set(name, int(value))
+        if not _is_flag(self.whole_read):
+            raise ScoringError(f"{named('whole_read')} has to be True or False, not {self.whole_read!r}")
+        self.set("whole_read", bool(self.whole_read))
         if self.match <= self.mismatch:
             raise ScoringError(f"a match ({self.match}) has to score more than a mismatch ({self.mismatch})")
         if self.mismatch > 0 or self.on_gap > 0:
@@ -106,8 +167,16 @@ class PlacementScoring:
         }
 
 
-#: PaPaRa 2.5's, and those of the kernel of Alachiotis, Berger and Stamatakis 2012 (penalties there, negative here).
-SCHEMES = {
+def _is_flag(value: Any) -> bool:
+    """Whether it is True or False, of Python or of NumPy."""
+    if isinstance(value, bool):
+        return True
+    import numpy as np
+
+    return isinstance(value, np.bool_)
+
+
+SCHEMES: dict[Scheme, PlacementScoring] = {
     "program": PlacementScoring(),
-    "paper": PlacementScoring(0, -3, -3, 4, 1, 3, 3, whole_read=True),
+    "paper": PlacementScoring(**PAPER, whole_read=True),
 }

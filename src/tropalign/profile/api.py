@@ -7,9 +7,10 @@ import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import chain, groupby
-from typing import Any
+from typing import Any, Literal
 
-from tropalign.devices.names import DeviceLike, device_names
+from tropalign.devices.arguments import ComputeArguments
+from tropalign.devices.names import device_names
 from tropalign.devices.registry import open_devices
 from tropalign.errors import InputError, TropalignWarning, UsageError, shown
 from tropalign.execution.manifest import Shard
@@ -17,63 +18,71 @@ from tropalign.execution.scheduler import Scheduler
 from tropalign.machine.memory import default_budget
 from tropalign.machine.numbers import checked_memory
 from tropalign.machine.threads import resolve_threads
+from tropalign.options.called import called_with
+from tropalign.options.option import argument
 from tropalign.profile.iterate import ITERATED, IterateTask, checked_rounds
 from tropalign.profile.model_files import of_foreign
 from tropalign.profile.models import Model, from_pyhmmer, text_of
-from tropalign.profile.options import SearchOptions
+from tropalign.profile.options import ForeignOption, SearchOptions
 from tropalign.profile.proteins import N_CANONICAL
 from tropalign.profile.queries import read_queries
 from tropalign.profile.sources import ModelSource, TargetSource
 from tropalign.profile.task import KEEP_SHARE, MOST_KEPT_BYTES, SearchTask
 from tropalign.results.found_hits import in_all_targets, of_all_queries
 from tropalign.results.hits import Hits, judged
-from tropalign.results.thresholds import Thresholds
+from tropalign.results.threshold_options import Thresholds
 from tropalign.sequences.blocks import TARGETS, SequenceBlock, blocks_of
 from tropalign.sequences.files import is_stream, size_of
 
 
-def search(
-    models: Any,
-    targets: Any,
-    *,
-    thresholds: Thresholds | None = None,
-    options: SearchOptions | None = None,
-    skip_foreign: bool = False,
-    n_rounds: int = 1,
-    n_threads: int = 0,
-    memory_bytes: int | None = None,
-    device: DeviceLike = "auto",
-    progress: Callable[[int], None] | None = None,
-) -> Hits:
-    """Finds the members of protein families among sequences: each model against all targets, as hmmsearch does.
+class HitArguments(ForeignOption, ComputeArguments):
+    """What `search` and `scan` take both."""
 
-    Parameters
-    ----------
-    models
-        Files of profile hidden Markov models, a `Model`, or several. A file may hold alignments instead, of each of
-        which a model is built as hmmbuild does, or sequences, each of which is a query as of phmmer.
-    targets
-        FASTA or FASTQ files, a SequenceBatch, or pairs of name and text: proteins.
-    thresholds
-        What is reported, and what is included as significant.
-    options
-        Filters, and the seed of random numbers.
-    skip_foreign
-        Leaves models of nucleotides out, and counts them in a warning, instead of raising.
-    n_rounds
-        With more than 1 the search of each query is repeated with a model of its included hits, as jackhmmer does,
-        until nothing new is included, or so many times. Inclusion is by E-values of at most 0.001 then, where
-        `thresholds` does not say otherwise; hits are those of the last round.
-    n_threads
-        0: as many as the process may use.
-    memory_bytes
-        What may be taken; a share of the free memory by default.
-    device
-        What filters, one or several of "cpu", "cuda:0", "opencl:0.0" ...; "auto": the processor, and with it the GPUs
-        if there is much to do. A cluster ("tcp://host:8786", "local:4", or a distributed.Client) searches on its
-        workers. The result does not depend on it.
-    progress
-        Called with the number of comparisons of a model with a target that have been decided.
+    thresholds: Thresholds | None = argument(
+        default=None, kw_only=True, doc="What is reported, and what is included as significant."
+    )
+    options: SearchOptions | None = argument(default=None, kw_only=True, doc="Filters, and the seed of random numbers.")
+    progress: Callable[[int], None] | None = argument(
+        default=None,
+        kw_only=True,
+        doc="Called with the number of comparisons of a model with a target that have been decided.",
+    )
+
+
+class SearchArguments(HitArguments):
+    """What `search` takes."""
+
+    models: Any = argument(
+        kw_only=False,
+        doc="Files of profile hidden Markov models, a `Model`, or several. A file may hold alignments instead, of each "
+        "of which a model is built as hmmbuild does, or sequences, each of which is a query as of phmmer.",
+    )
+    targets: Any = argument(
+        kw_only=False, doc="FASTA or FASTQ files, a SequenceBatch, or pairs of name and text: proteins."
+    )
+    n_rounds: int = argument(
+        default=1,
+        kw_only=True,
+        doc="With more than 1 the search of each query is repeated with a model of its included hits, as jackhmmer "
+        "does, until nothing new is included, or so many times. Inclusion is by E-values of at most 0.001 then, where "
+        "`thresholds` does not say otherwise; hits are those of the last round.",
+    )
+
+
+class ScanArguments(HitArguments):
+    """What `scan` takes."""
+
+    sequences: Any = argument(
+        kw_only=False, doc="FASTA or FASTQ files, a SequenceBatch, or pairs of name and text: proteins."
+    )
+    models: Any = argument(
+        kw_only=False, doc="Files of profile hidden Markov models, a `Model`, or several; E-values count them."
+    )
+
+
+@called_with(SearchArguments)
+def search(call: SearchArguments) -> Hits:
+    """Finds the members of protein families among sequences: each model against all targets, as hmmsearch does.
 
     Returns
     -------
@@ -102,30 +111,12 @@ def search(
     >>> len(hits), hits[0].name, round(hits[0].bits, 1)
     (22, 'tr|H8KCP7|H8KCP7_RICMS', 274.3)
     """
-    resources = (n_threads, memory_bytes, device, progress)
-    return _hits("search", models, targets, thresholds, options, skip_foreign, *resources, n_rounds)
+    return _hits("search", call.models, call.targets, call, call.n_rounds)
 
 
-def scan(
-    sequences: Any,
-    models: Any,
-    *,
-    thresholds: Thresholds | None = None,
-    options: SearchOptions | None = None,
-    skip_foreign: bool = False,
-    n_threads: int = 0,
-    memory_bytes: int | None = None,
-    device: DeviceLike = "auto",
-    progress: Callable[[int], None] | None = None,
-) -> Hits:
+@called_with(ScanArguments)
+def scan(call: ScanArguments) -> Hits:
     """Finds the families that proteins belong to: each sequence against all models, as hmmscan does.
-
-    Parameters
-    ----------
-    sequences, models
-        As of `search`. E-values count models.
-    thresholds, options, skip_foreign, n_threads, memory_bytes, device, progress
-        As of `search`.
 
     Returns
     -------
@@ -143,45 +134,34 @@ def scan(
     >>> len(hits.queries), hits[0].query.name, hits[0].name, hits.Z
     (37, 'sp|Q662F0|EFP_BORBP', 'EFP', 1.0)
     """
-    resources = (n_threads, memory_bytes, device, progress)
-    return _hits("scan", models, sequences, thresholds, options, skip_foreign, *resources)
+    return _hits("scan", call.models, call.sequences, call)
 
 
 def _hits(
-    orientation: str,
-    models: Any,
-    sequences: Any,
-    thresholds: Thresholds | None,
-    options: SearchOptions | None,
-    skip_foreign: bool,
-    n_threads: int,
-    memory_bytes: int | None,
-    device: DeviceLike,
-    progress: Callable[[int], None] | None,
-    n_rounds: int = 1,
+    orientation: Literal["search", "scan"], models: Any, sequences: Any, call: HitArguments, n_rounds: int = 1
 ) -> Hits:
     n_rounds = checked_rounds(n_rounds)
-    thresholds = thresholds or (Thresholds() if n_rounds == 1 else ITERATED)
-    options = options or SearchOptions()
+    thresholds = call.thresholds or (Thresholds() if n_rounds == 1 else ITERATED)
+    options = call.options or SearchOptions()
     for value, kind in ((thresholds, Thresholds), (options, SearchOptions)):
         if not isinstance(value, kind):
             name = kind.__name__
-            raise UsageError(f"{shown(repr(value)[:80])} is no {name}: make one, as tropalign.{name}()")
-    names = device_names(device)
-    allowed = checked_memory(memory_bytes)
+            raise UsageError(f"{shown(repr(value)[:80])} is not a {name}: make one, as tropalign.{name}()")
+    names = device_names(call.device)
+    allowed = checked_memory(call.memory_bytes)
     memory_bytes = default_budget() if allowed is None else allowed
     task = task_of(
-        model_source(models, memory_bytes, skip_foreign=skip_foreign),
+        model_source(models, memory_bytes, skip_foreign=call.skip_foreign),
         target_source(sequences, memory_bytes),
         options,
         thresholds,
         orientation=orientation,
         n_rounds=n_rounds,
         memory_bytes=memory_bytes,
-        n_threads=resolve_threads(n_threads),
+        n_threads=resolve_threads(call.n_threads),
     )
-    devices = open_devices(names, n_threads, sum(tile.cost_cells for tile in task.outline() or ()))
-    results = (result.value for result in Scheduler(devices, progress).run([task]))
+    devices = open_devices(names, call.n_threads, sum(tile.cost_cells for tile in task.outline() or ()))
+    results = (result.value for result in Scheduler(devices, call.progress).run([task]))
     by_batch = (in_all_targets(list(pieces)) for _, pieces in groupby(results, key=lambda found: found.first_query))
     return judged(of_all_queries(list(by_batch)), thresholds)
 
@@ -192,7 +172,7 @@ def task_of(
     options: SearchOptions,
     thresholds: Thresholds,
     *,
-    orientation: str,
+    orientation: Literal["search", "scan"],
     n_rounds: int = 1,
     memory_bytes: int,
     shard: Shard | None = None,

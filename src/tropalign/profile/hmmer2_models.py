@@ -156,13 +156,13 @@ class _Reader:
         try:
             return float(np.float32(self.word(k).rstrip(b";")))
         except ValueError:
-            raise self.damaged(f"{self.quoted(self.word(k))} is no number") from None
+            raise self.damaged(f"{self.quoted(self.word(k))} is not a number") from None
 
     def integer(self, k: int) -> int:
         try:
             return int(self.word(k))
         except ValueError:
-            raise self.damaged(f"{self.quoted(self.word(k))} is no whole number") from None
+            raise self.damaged(f"{self.quoted(self.word(k))} is not a whole number") from None
 
     def probability(self, k: int, null: float) -> float:
         if self.word(k).startswith(b"*"):

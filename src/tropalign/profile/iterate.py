@@ -28,7 +28,7 @@ from tropalign.profile.task import MOST_RESIDUES, RESIDUE_BYTES, SEQUENCES_SHARE
 from tropalign.results.found_hits import FoundHits, in_all_targets
 from tropalign.results.hit_alignment import HitAlignment, align_hits
 from tropalign.results.hits import Hits, judged
-from tropalign.results.thresholds import Thresholds
+from tropalign.results.threshold_options import Thresholds
 
 #: What counts as significant there: stricter than in one search, since errors grow.
 ITERATED = Thresholds(incE=0.001, incdomE=0.001)

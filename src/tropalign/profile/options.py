@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 from tropalign.errors import UsageError, named
 from tropalign.machine.numbers import whole_number
-from tropalign.results.thresholds import Thresholds
+from tropalign.options.kinds import P_VALUE, whole
+from tropalign.options.option import Options, argument, option
+from tropalign.results.threshold_options import Thresholds
 
 #: Seeds are numbers of 32 bits.
 MOST_SEED = (1 << 32) - 1
 
 
-@dataclass(frozen=True)
-class SearchOptions:
+class ForeignOption(Options):
+    """What becomes of models of nucleotides."""
+
+    skip_foreign: bool = option(
+        default=False,
+        label="Leave models of nucleotides out",
+        help="leave models of nucleotides out, and count them in a warning",
+        doc="Leaves models of nucleotides out, and counts them in a warning, instead of raising.",
+    )
+
+
+class SearchOptions(Options, group="filters"):
     """Which targets reach the last stage of a search, and how it computes. Checked when made.
 
     Parameters
@@ -40,20 +51,52 @@ class SearchOptions:
     0.0001
     """
 
-    f1: float = 0.02
-    f2: float = 1e-3
-    f3: float = 1e-5
-    bias_filter: bool = True
-    null2: bool = True
-    seed: int = 42
+    f1: float = option(
+        default=0.02,
+        kw_only=False,
+        flags=("--F1",),
+        kind=P_VALUE,
+        metavar="P",
+        label="MSV filter",
+        help="P-value up to which MSV passes (default: 0.02)",
+    )
+    f2: float = option(
+        default=1e-3,
+        kw_only=False,
+        flags=("--F2",),
+        kind=P_VALUE,
+        metavar="P",
+        label="Viterbi filter",
+        help="P-value up to which Viterbi passes (default: 0.001)",
+    )
+    f3: float = option(
+        default=1e-5,
+        kw_only=False,
+        flags=("--F3",),
+        kind=P_VALUE,
+        metavar="P",
+        label="Forward filter",
+        help="P-value up to which Forward passes (default: 0.00001)",
+    )
+    bias_filter: bool = argument(default=True, kw_only=False)
+    null2: bool = argument(default=True, kw_only=False)
+    seed: int = option(
+        default=42,
+        kw_only=False,
+        kind=whole(0, MOST_SEED),
+        metavar="N",
+        label="Random seed",
+        help="of the random numbers that tell apart overlapping domains (default: 42; 0: others in each run)",
+    )
 
-    def __post_init__(self) -> None:
+    def settle(self) -> None:
+        """Checks the values; numbers become float and int."""
         for name in ("f1", "f2", "f3"):
-            object.__setattr__(self, name, _p_value(name, getattr(self, name)))
+            self.set(name, _p_value(name, getattr(self, name)))
         for name in ("bias_filter", "null2"):
             if not isinstance(getattr(self, name), bool):
                 raise UsageError(f"{name} {getattr(self, name)!r} is neither True nor False")
-        object.__setattr__(self, "seed", whole_number("seed", self.seed, 0, MOST_SEED))
+        self.set("seed", whole_number("seed", self.seed, 0, MOST_SEED))
 
     @classmethod
     def unfiltered(cls, *, null2: bool = True, seed: int = 42) -> SearchOptions:
@@ -99,7 +142,7 @@ def _p_value(name: str, value: Any) -> float:
     try:
         number = float(value)
     except (TypeError, ValueError):
-        raise UsageError(f"{named(name)} {value!r} is no number") from None
+        raise UsageError(f"{named(name)} {value!r} is not a number") from None
     if math.isnan(number) or number < 0:
         raise UsageError(
             f"{named(name)} {number:g} is out of range: give a P-value, from 0 (none passes) to 1 (all pass)"

@@ -14,7 +14,7 @@ from tropalign.formats.hits.context import HitsContext
 from tropalign.formats.registry import format_for_path, make_writer
 from tropalign.profile.options import SearchOptions
 from tropalign.results.hits import Hits
-from tropalign.results.thresholds import Thresholds
+from tropalign.results.threshold_options import Thresholds
 
 if TYPE_CHECKING:
     from tropalign.formats.header import Header

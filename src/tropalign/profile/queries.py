@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError, TropalignWarning, UsageError, shown
+from tropalign.formats.format import COMPRESSED
 from tropalign.formats.msa import BY_BIOPYTHON, CLUSTALS, read_alignment
 from tropalign.profile.building import model_of_sequence, models_of_stockholm, refuse_nucleotides, stockholm_of
 from tropalign.profile.model_files import OLD_TEXT, TEXT, is_binary, models_of, pressed_alone
@@ -25,8 +26,6 @@ from tropalign.sequences.records import records_of_file
 #: What a file of queries may hold; "auto": its content says which.
 KINDS = ("auto", "models", "alignment", "sequences")
 STOCKHOLM = b"# STOCKHOLM"
-#: Suffixes of compressed files.
-PACKED = (".gz", ".bz2", ".xz", ".zst")
 #: How much is looked at to tell what a file holds.
 FIRST_BYTES = 1 << 12
 A2M_MATCH = re.compile(rb"([A-Z-])")
@@ -205,7 +204,7 @@ def _stem_and_suffix(source: Source) -> tuple[str, str]:
     if is_stream(source) or source == "-":
         return "query", ""
     name = os.path.basename(os.fsdecode(source))  # type: ignore[arg-type]
-    for suffix in PACKED:
+    for suffix in COMPRESSED:
         name = name.removesuffix(suffix)
     stem, suffix = os.path.splitext(name)
     return stem or "query", suffix

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from tropalign.errors import InputError, TropalignWarning
 from tropalign.profile.models import Model
 from tropalign.profile.proteins import Collected, Encoder, Proteins
-from tropalign.results.thresholds import BIT_CUTOFFS
+from tropalign.results.threshold_options import BIT_CUTOFFS
 from tropalign.sequences.blocks import SequenceBlock
 
 Int64 = NDArray[np.int64]

@@ -29,7 +29,8 @@ from tropalign.profile.options import SearchOptions
 from tropalign.profile.proteins import Proteins
 from tropalign.profile.sources import NODE_BYTES, Models, ModelSource, TargetSource
 from tropalign.results.found_hits import DOMAIN_COLUMNS, HIT_COLUMNS, LINES, FoundHits, Query, chosen, of_all_queries
-from tropalign.results.thresholds import Thresholds, is_kept
+from tropalign.results.threshold_options import Thresholds
+from tropalign.results.thresholds import is_kept
 
 if TYPE_CHECKING:
     from tropalign.devices.gpu import Gpu

@@ -25,7 +25,7 @@ from tropalign.results.found_hits import (
 )
 from tropalign.results.hit import Domain, Hit
 from tropalign.results.ragged import offsets_of
-from tropalign.results.thresholds import Thresholds
+from tropalign.results.threshold_options import Cutoffs, Thresholds
 from tropalign.sequences.texts import decoded
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ _ACCESSION, _DESCRIPTION = 1, 2
 _REFERENCE, _MASK, _STRUCTURE, _POSTERIOR, _TARGET, _CODONS = (1 << k for k in range(6))
 _INCLUDED, _REPORTED = 1, 2
 #: Numbers of HMMER's score cutoffs.
-_CUTOFFS = dict(zip(("gathering", "trusted", "noise"), (1 << 10, 1 << 11, 1 << 12), strict=True))
+_CUTOFFS: dict[Cutoffs, int] = {"gathering": 1 << 10, "trusted": 1 << 11, "noise": 1 << 12}
 
 
 #: The models of a scan and their numbers, by name.
@@ -267,7 +267,7 @@ def _pipeline(hits: Hits, index: int) -> dict[str, Any]:
         "dom_by_E": chosen.domT is None,
         "inc_by_E": chosen.incT is None,
         "incdom_by_E": chosen.incdomT is None,
-        "use_bit_cutoffs": _CUTOFFS.get(chosen.bit_cutoffs or "", 0),
+        "use_bit_cutoffs": 0 if chosen.bit_cutoffs is None else _CUTOFFS[chosen.bit_cutoffs],
         "Z": hits.Z,
         "domZ": float(hits.domZ[index]),
         "Z_setby": int(chosen.Z is not None),

@@ -16,7 +16,8 @@ from tropalign.results.columns import Axis, Table
 from tropalign.results.found_hits import AXIS, FoundHits
 from tropalign.results.hit import BITS, Hit
 from tropalign.results.hit_tables import HITS, Columns, DomainTable, shown_columns
-from tropalign.results.thresholds import Thresholds, e_values, verdicts
+from tropalign.results.threshold_options import Thresholds
+from tropalign.results.thresholds import e_values, verdicts
 
 if TYPE_CHECKING:
     import os

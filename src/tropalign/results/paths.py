@@ -38,7 +38,7 @@ class Vertices:
         InputError
             There is no such vertex.
         UsageError
-            What is given is no number, and vertices have no names.
+            What is given is not a number, and vertices have no names.
         """
         if self._numbers is not None:
             try:
@@ -46,7 +46,7 @@ class Vertices:
             except (KeyError, TypeError):
                 raise InputError(f"there is no vertex {shown(repr(name))} in the graph") from None
         if isinstance(name, bool) or not isinstance(name, int | np.integer):
-            raise UsageError(f"{name!r} is no number of a vertex, and the vertices have no names")
+            raise UsageError(f"{name!r} is not a number of a vertex, and the vertices have no names")
         if not 0 <= name < self.n:
             raise InputError(f"there is no vertex {name}: they are numbered from 0 to {self.n - 1}")
         return int(name)

@@ -148,7 +148,7 @@ def fractions(values: NDArray[Any], prefix: str = "") -> Column:
 
 
 def shortest(values: NDArray[Any], prefix: str = "") -> Column:
-    """As many digits as give the same double again; ``null`` for what is no number."""
+    """As many digits as give the same double again; ``null`` for what is not a number."""
     return ("shortest", np.ascontiguousarray(values, np.float64), prefix)
 
 

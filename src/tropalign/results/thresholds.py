@@ -7,79 +7,19 @@ searched, ``Z`` targets for a whole hit, ``domZ`` for a domain where its target 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import InputError, UsageError, named
+from tropalign.errors import InputError
 from tropalign.results.found_hits import FoundHits, chosen, runs_of
+from tropalign.results.threshold_options import Thresholds
 
 Float64 = NDArray[np.float64]
 Bools = NDArray[np.bool_]
-
-#: Kinds of a model's own thresholds, by the names of its attributes.
-BIT_CUTOFFS = ("gathering", "noise", "trusted")
-
-
-@dataclass(frozen=True)
-class Thresholds:
-    """What is reported and what is included, under HMMER's names.
-
-    Attributes
-    ----------
-    E, domE
-        Report hits, and domains of reported hits, with an E-value of at most this.
-    T, domT
-        In place of these, by a score of at least this, in bits.
-    incE, incdomE, incT, incdomT
-        The same for inclusion: what counts as significant, is aligned and begins the next iteration.
-    bit_cutoffs : {"gathering", "noise", "trusted"}, or None
-        In place of all of these the thresholds of each model (GA, NC, TC).
-    Z, domZ
-        How much was searched; by default the targets, and the targets that are reported.
-
-    Raises
-    ------
-    UsageError
-        A number that is none, an E-value or a Z that is not above 0, or unknown cutoffs.
-
-    Examples
-    --------
-    >>> tropalign.Thresholds(E=1e-3).incE
-    0.01
-    """
-
-    E: float = 10.0
-    T: float | None = None
-    domE: float = 10.0
-    domT: float | None = None
-    incE: float = 0.01
-    incT: float | None = None
-    incdomE: float = 0.01
-    incdomT: float | None = None
-    bit_cutoffs: str | None = None
-    Z: float | None = None
-    domZ: float | None = None
-
-    def __post_init__(self) -> None:
-        if self.bit_cutoffs is not None and self.bit_cutoffs not in BIT_CUTOFFS:
-            raise UsageError(f"bit_cutoffs {self.bit_cutoffs!r} are none of {', '.join(BIT_CUTOFFS)}")
-        for entry in fields(self):
-            value, is_score = getattr(self, entry.name), entry.name.endswith("T")
-            if entry.name == "bit_cutoffs" or (value is None and entry.default is None):
-                continue
-            if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
-                raise UsageError(f"{named(entry.name)} is a number, not {value!r}")
-            if not is_score and value <= 0:
-                raise UsageError(f"{named(entry.name)} has to be above 0, and is {value!r}")
-
-    @property
-    def sorts_by_score(self) -> bool:
-        """Whether hits are sorted by score, as HMMER does where inclusion goes by it, and not by P-value."""
-        return self.incT is not None or self.bit_cutoffs is not None
 
 
 @dataclass(frozen=True, eq=False)

@@ -56,7 +56,7 @@ def number(value: object, what: str, most: int) -> int | float:
     except OverflowError:
         raise ScoringError(f"{what} is beyond {most}, which no alignment needs") from None
     if not isfinite(plain):
-        raise ScoringError(f"{what} {value!r} is no number: give one, with up to four decimals")
+        raise ScoringError(f"{what} {value!r} is not a number: give one, with up to four decimals")
     if abs(plain) > most:
         raise ScoringError(f"{what} {value} is beyond {most}, which no alignment needs")
     parts = parts_of(np.array(plain))

@@ -97,7 +97,7 @@ class SubstitutionMatrix:
         Raises
         ------
         ScoringError
-            A product that is no whole number, or beyond 1,000,000.
+            A product that is not a whole number, or beyond 1,000,000.
 
         Examples
         --------
@@ -297,7 +297,7 @@ class SubstitutionMatrix:
         cls, name: str, letters: str, values: NDArray[np.float64], alphabet: Alphabet | None
     ) -> SubstitutionMatrix:
         if not np.isfinite(values).all():
-            raise ScoringError(f"the matrix {name} has a score that is no number: mend it")
+            raise ScoringError(f"the matrix {name} has a score that is not a number: mend it")
         values = kept_scores(name, values)
         alphabet = None if alphabet is None else alphabet_of(alphabet)
         if alphabet is None or not alphabet.has_letters(letters):
@@ -330,7 +330,8 @@ class SubstitutionMatrix:
         Raises
         ------
         ScoringError
-            A score that is no number, has more than four decimals or is beyond 1,000,000 either way; another `iupac`.
+            A score that is not a number, has more than four decimals or is beyond 1,000,000 either way; another
+            `iupac`.
 
         Examples
         --------

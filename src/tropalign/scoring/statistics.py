@@ -144,7 +144,7 @@ class ScoreStatistics:
 
         Returns
         -------
-        int64 (float64 where `score_step` is no whole number), the shape of query_lengths
+        int64 (float64 where `score_step` is not a whole number), the shape of query_lengths
             0 or more.
 
         Raises
@@ -159,7 +159,7 @@ class ScoreStatistics:
         83
         """
         if isinstance(evalue, bool) or not isinstance(evalue, int | float | np.number) or not 0 < evalue < np.inf:
-            raise UsageError(f"the E-value {evalue!r} is no number above 0: give one such as 1e-3")
+            raise UsageError(f"the E-value {evalue!r} is not a number above 0: give one such as 1e-3")
         step = int(self.score_step) if float(self.score_step).is_integer() else self.score_step
         spaces = self.search_spaces(query_lengths, n_residues, n_sequences)
         steps = np.ceil((np.log(self.k * spaces) - log(evalue)) / self.lambda_ / step).astype(np.int64)

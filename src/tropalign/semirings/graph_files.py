@@ -100,8 +100,8 @@ def read_graph(source: Source, *, is_directed: bool = True) -> Graph | DenseGrap
     """A graph from a file.
 
     Text has an edge per line: from, to, and a weight (1 where no line has any), separated by tabs, else by commas,
-    else by spaces; ``#`` begins a comment, and a first line whose weight is no number names the columns. ``.npz`` holds
-    a sparse matrix of SciPy, or a matrix ``weights`` (or the only square one) with ``names``. Matrix Market holds
+    else by spaces; ``#`` begins a comment, and a first line whose weight is not a number names the columns. ``.npz``
+    holds a sparse matrix of SciPy, or a matrix ``weights`` (or the only square one) with ``names``. Matrix Market holds
     coordinates. Vertices without names are called 0, 1, 2 and so on; those of Matrix Market 1, 2, 3.
 
     Parameters
@@ -217,7 +217,7 @@ def _weight(text: str, file: str, line: int) -> float:
     except ValueError:
         weight = float("nan")
     if weight != weight or weight == float("-inf"):
-        raise InputError(f"the weight {text[:40]!r} is no number", file=file, line=line)
+        raise InputError(f"the weight {text[:40]!r} is not a number", file=file, line=line)
     if abs(weight) >= _MOST_WHOLE and _is_whole(text):
         raise InputError("the weight is 2^53 or more, which float64 does not hold exactly", file=file, line=line)
     return weight

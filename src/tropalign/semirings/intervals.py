@@ -1,6 +1,6 @@
 """Intervals that are best cut into two: the general problem, the order of matrix products, search trees.
 
-The kernel is `native/tropical/triangular.hpp`; nearly all of its work is a product of matrices over min-plus.
+The kernel is `native/semirings/triangular.hpp`; nearly all of its work is a product of matrices over min-plus.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tropalign.machine.threads import resolve_threads
 from tropalign.semirings.matrices import checked_matrix, surveyed
 from tropalign.semirings.semirings import MIN_PLUS, Semiring, checked_semiring, zero_of
 
-#: Rows and columns of a tile (kTriangleTile in native/tropical/triangular.hpp).
+#: Rows and columns of a tile (kTriangleTile in native/semirings/triangular.hpp).
 TILE = 64
 #: Whole numbers below this are exact in float64.
 _EXACT = 2.0**53
@@ -156,7 +156,7 @@ def fill(
     least_distance: int = 1,
     n_threads: int = 0,
 ) -> None:
-    """Finds the numbers of all intervals, in `values` (native/tropical/triangular.hpp)."""
+    """Finds the numbers of all intervals, in `values` (native/semirings/triangular.hpp)."""
     _native.fill_triangle(
         values, semiring.is_max, is_weighted, sizes, closing, letters, least_distance, resolve_threads(n_threads)
     )
@@ -214,7 +214,7 @@ def matrix_chain(sizes: Any, *, n_threads: int = 0) -> MatrixChain:
     Raises
     ------
     InputError
-        Fewer than two sizes, one that is no whole number or below 0, or a cost of 2^53 or more.
+        Fewer than two sizes, one that is not a whole number or below 0, or a cost of 2^53 or more.
     ResourceError
         The memory does not suffice.
 

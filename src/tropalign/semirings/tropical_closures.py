@@ -156,7 +156,7 @@ class _Reach:
 
 
 def _most(dtype: str, has_negative: bool) -> int:
-    """The highest distance that native code tells from infinity (`highest_distance` in native/tropical/closure.hpp)."""
+    """The highest distance that native code tells from infinity (`highest_distance` of native/semirings)."""
     unreachable = (1 << (8 * np.dtype(dtype).itemsize - 2)) - 1
     return unreachable // 2 - 1 if has_negative else unreachable - 1
 

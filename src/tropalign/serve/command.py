@@ -2,20 +2,204 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from tropalign.cli.options import add_cluster_option, checked, positive, whole
 from tropalign.errors import shown
 from tropalign.machine.memory import parse_bytes
-from tropalign.machine.numbers import MOST_THREADS
+from tropalign.options.kinds import POSITIVE, Kind, whole
+from tropalign.options.option import Options, but, option
+from tropalign.verbs.command import Command
+from tropalign.verbs.run_options import ClusterOptions, DeviceOptions, OutputOptions
 
 if TYPE_CHECKING:
     from tropalign.serve.settings import Limits, Settings
     from tropalign.serve.storage import Storage
 
-EXAMPLE = """example:
+
+class WhereOptions(Options, group="where"):
+    """Where the server listens, and keeps its files."""
+
+    host: str = option(
+        default="127.0.0.1", role="machine", metavar="NAME", help="address to listen on (default: 127.0.0.1)"
+    )
+    port: int = option(
+        default=8080, role="machine", kind=whole(0, 65535), metavar="N", help="port (default: 8080; 0: any)"
+    )
+    folder: str | None = option(
+        default=None, role="machine", metavar="PATH", help="files, results and the database (default: your data folder)"
+    )
+    database: str | None = option(
+        default=None, role="machine", metavar="URL", help="postgresql://USER@HOST/NAME in place of SQLite in the folder"
+    )
+    root_path: str | None = option(
+        default=None, role="machine", metavar="PATH", help="where a reverse proxy has it, like /tropalign"
+    )
+
+
+class WorkOptions(Options, group="work"):
+    """How many jobs run, and on what."""
+
+    workers: int = option(
+        default=1, role="machine", kind=whole(0, 1000), metavar="N", help="jobs at a time (default: 1)"
+    )
+    only_workers: bool = option(default=False, role="machine", help="no pages: work for a server on the same database")
+    threads: int = but(
+        DeviceOptions,
+        "threads",
+        group="work",
+        help="threads of each job; 0 (default) for all there are, shared by the workers",
+    )
+    cluster: str | None = but(ClusterOptions, "cluster", group="work")
+
+
+class AccessOptions(Options, group="who may ask"):
+    """Tokens, proxies and hosts."""
+
+    add_token: str | None = option(default=None, role="machine", metavar="USER", help="make a token, print it, and end")
+    token_file: str | None = option(
+        default=None,
+        role="machine",
+        metavar="FILE",
+        help="with --add-token: write the token to this new file, which nobody else can read, and print nothing",
+    )
+    list_tokens: bool = option(default=False, role="machine", help="list the tokens, and end")
+    revoke_token: str | None = option(
+        default=None, role="machine", metavar="ID", help="revoke the token, or all of a user, and end"
+    )
+    audit: bool = option(default=False, role="machine", help="print who did what, the newest line last, and end")
+    require_token: bool = option(default=False, role="machine", help="let nobody in without a token of --add-token")
+    proxy_user_header: str | None = option(
+        default=None, role="machine", metavar="NAME", help="the header in which a reverse proxy names the user"
+    )
+    trusted_proxy: list[str] | None = option(
+        default=None,
+        role="machine",
+        many="append",
+        metavar="ADDRESS",
+        help="address or network of such a proxy, like 10.0.0.0/8; several times for several",
+    )
+    allowed_host: list[str] | None = option(
+        default=None,
+        role="machine",
+        many="append",
+        metavar="NAME",
+        help="a name under which browsers ask for it; several times for several",
+    )
+    https: bool = option(default=False, role="machine", help="browsers come by HTTPS: cookies are sent by that alone")
+
+
+class LimitOptions(Options, group="limits"):
+    """Limits, as fields of `Limits`; None for the usual ones."""
+
+    upload_bytes: int | None = option(
+        default=None,
+        role="machine",
+        flags=("--max-upload",),
+        kind=Kind("text", parse_bytes),
+        metavar="SIZE",
+        help="one file as it is sent (default: 500M)",
+    )
+    unpacked_bytes: int | None = option(
+        default=None,
+        role="machine",
+        flags=("--max-unpacked",),
+        kind=Kind("text", parse_bytes),
+        metavar="SIZE",
+        help="all inputs of a job, decompressed (default: 4G)",
+    )
+    n_sequences: int | None = option(
+        default=None,
+        role="machine",
+        flags=("--max-sequences",),
+        kind=whole(1),
+        metavar="N",
+        help="sequences of a job (default: 5,000,000)",
+    )
+    n_residues: float | None = option(
+        default=None,
+        role="machine",
+        flags=("--max-residues",),
+        kind=Kind("number", float),
+        metavar="N",
+        help="residues of a job (default: 2e9)",
+    )
+    n_cells: float | None = option(
+        default=None,
+        role="machine",
+        flags=("--max-cells",),
+        kind=Kind("number", float),
+        metavar="N",
+        help="cells of a job, by its forecast (default: 1e15)",
+    )
+    memory_bytes: int | None = option(
+        default=None,
+        role="machine",
+        flags=("--max-memory",),
+        kind=Kind("text", parse_bytes),
+        metavar="SIZE",
+        help="memory of a job (default: 4G, at most its share of this machine)",
+    )
+    seconds: float | None = option(
+        default=None,
+        role="machine",
+        flags=("--max-seconds",),
+        kind=POSITIVE,
+        metavar="SECONDS",
+        help="run time of a job (default: 86,400)",
+    )
+    output_bytes: int | None = option(
+        default=None,
+        role="machine",
+        flags=("--max-output",),
+        kind=Kind("text", parse_bytes),
+        metavar="SIZE",
+        help="what a job may write (default: 20G)",
+    )
+    running_per_user: int | None = option(
+        default=None,
+        role="machine",
+        flags=("--max-running-per-user",),
+        kind=whole(1),
+        metavar="N",
+        help="jobs of one user at a time (default: 2)",
+    )
+    queued_per_user: int | None = option(
+        default=None,
+        role="machine",
+        flags=("--max-queued-per-user",),
+        kind=whole(1),
+        metavar="N",
+        help="waiting jobs of one user (default: 100)",
+    )
+    requests_per_minute: int | None = option(
+        default=None,
+        role="machine",
+        flags=("--max-requests-per-minute",),
+        kind=whole(1),
+        metavar="N",
+        help="requests of one user (default: 1,200)",
+    )
+    stored_bytes_per_user: int | None = option(
+        default=None,
+        role="machine",
+        flags=("--max-stored-per-user",),
+        kind=Kind("text", parse_bytes),
+        metavar="SIZE",
+        help="all files of one user's jobs (default: 100G)",
+    )
+
+
+class Serve(Command, WhereOptions, WorkOptions, AccessOptions, LimitOptions):
+    """The verbs in a browser and over HTTP."""
+
+    verb = "serve"
+    summary = "the verbs in a browser and over HTTP"
+    description = (
+        "Serves pages where sequences are pasted or dropped, jobs are watched and results are read; and the same over "
+        "HTTP, for programs."
+    )
+    example = """example:
   tropalign serve
   tropalign serve --add-token alice
   tropalign serve --host 0.0.0.0 --port 8000 --folder /srv/tropalign --workers 4
@@ -24,91 +208,20 @@ Open the address that it prints: who has it is let in, as long as nobody was giv
 user needs one, or a reverse proxy says who asks.
 Exit codes: 0 done, 2 usage, 4 memory, disk or port, 130 interrupted."""
 
+    quiet: bool = but(OutputOptions, "quiet", group="", help="no lines about requests and jobs")
 
-def add_parser(verbs: Any, formatter: Any) -> None:
-    """Registers the verb."""
-    parser = verbs.add_parser(
-        "serve",
-        help="the verbs in a browser and over HTTP",
-        description="Serves pages where sequences are pasted or dropped, jobs are watched and results are read; and "
-        "the same over HTTP, for programs.",
-        epilog=EXAMPLE,
-        formatter_class=formatter,
-        allow_abbrev=False,
-    )
-    group = parser.add_argument_group("where")
-    group.add_argument("--host", default="127.0.0.1", metavar="NAME", help="address to listen on (default: 127.0.0.1)")
-    group.add_argument("--port", type=whole(0, 65535), default=8080, metavar="N", help="port (default: 8080; 0: any)")
-    group.add_argument("--folder", metavar="PATH", help="files, results and the database (default: your data folder)")
-    group.add_argument("--database", metavar="URL", help="postgresql://USER@HOST/NAME in place of SQLite in the folder")
-    group.add_argument("--root-path", metavar="PATH", help="where a reverse proxy has it, like /tropalign")
-    _add_work_options(parser.add_argument_group("work"))
-    _add_access_options(parser.add_argument_group("who may ask"))
-    _add_limit_options(parser.add_argument_group("limits"))
-    parser.add_argument("-q", "--quiet", action="store_true", help="no lines about requests and jobs")
-    parser.set_defaults(run=run, parser=parser)
+    def run(self) -> None:
+        """Serves until it is told to stop; or looks after tokens, or prints the audit log."""
+        from tropalign.serve.private import for_nobody_else
+
+        _check_installed()
+        if self.token_file is not None and self.add_token is None:
+            self.refuse("--token-file goes with --add-token: name the user")
+        with for_nobody_else():
+            _run(settings_of(self), self)
 
 
-def _add_work_options(group: Any) -> None:
-    group.add_argument("--workers", type=whole(0, 1000), default=1, metavar="N", help="jobs at a time (default: 1)")
-    group.add_argument("--only-workers", action="store_true", help="no pages: work for a server on the same database")
-    group.add_argument(
-        "-t", "--threads", type=whole(0, MOST_THREADS), default=0, metavar="N",
-        help="threads of each job; 0 (default) for all there are, shared by the workers",
-    )  # fmt: skip
-    add_cluster_option(group)
-
-
-def _add_access_options(group: Any) -> None:
-    group.add_argument("--add-token", metavar="USER", help="make a token, print it, and end")
-    group.add_argument(
-        "--token-file", metavar="FILE",
-        help="with --add-token: write the token to this new file, which nobody else can read, and print nothing",
-    )  # fmt: skip
-    group.add_argument("--list-tokens", action="store_true", help="list the tokens, and end")
-    group.add_argument("--revoke-token", metavar="ID", help="revoke the token, or all of a user, and end")
-    group.add_argument("--audit", action="store_true", help="print who did what, the newest line last, and end")
-    group.add_argument("--require-token", action="store_true", help="let nobody in without a token of --add-token")
-    group.add_argument("--proxy-user-header", metavar="NAME", help="the header in which a reverse proxy names the user")
-    group.add_argument(
-        "--trusted-proxy", action="append", metavar="ADDRESS",
-        help="address or network of such a proxy, like 10.0.0.0/8; several times for several",
-    )  # fmt: skip
-    group.add_argument(
-        "--allowed-host", action="append", metavar="NAME",
-        help="a name under which browsers ask for it; several times for several",
-    )  # fmt: skip
-    group.add_argument("--https", action="store_true", help="browsers come by HTTPS: cookies are sent by that alone")
-
-
-#: Options of limits: field of `Limits`, type, metavar, and what it bounds.
-_LIMITS: tuple[tuple[str, Any, str, str], ...] = (
-    ("upload_bytes", checked(parse_bytes), "SIZE", "one file as it is sent (default: 500M)"),
-    ("unpacked_bytes", checked(parse_bytes), "SIZE", "all inputs of a job, decompressed (default: 4G)"),
-    ("n_sequences", whole(1), "N", "sequences of a job (default: 5,000,000)"),
-    ("n_residues", checked(float), "N", "residues of a job (default: 2e9)"),
-    ("n_cells", checked(float), "N", "cells of a job, by its forecast (default: 1e15)"),
-    ("memory_bytes", checked(parse_bytes), "SIZE", "memory of a job (default: 4G, at most its share of this machine)"),
-    ("seconds", positive, "SECONDS", "run time of a job (default: 86,400)"),
-    ("output_bytes", checked(parse_bytes), "SIZE", "what a job may write (default: 20G)"),
-    ("running_per_user", whole(1), "N", "jobs of one user at a time (default: 2)"),
-    ("queued_per_user", whole(1), "N", "waiting jobs of one user (default: 100)"),
-    ("requests_per_minute", whole(1), "N", "requests of one user (default: 1,200)"),
-    ("stored_bytes_per_user", checked(parse_bytes), "SIZE", "all files of one user's jobs (default: 100G)"),
-)
-
-
-def _flag(field: str) -> str:
-    """``upload_bytes`` is ``--max-upload``, ``n_cells`` ``--max-cells``."""
-    return "--max-" + field.removeprefix("n_").replace("_bytes", "").replace("_", "-")
-
-
-def _add_limit_options(group: Any) -> None:
-    for field, kind, metavar, text in _LIMITS:
-        group.add_argument(_flag(field), dest=field, type=kind, metavar=metavar, help=text)
-
-
-def settings_of(options: argparse.Namespace) -> Settings:
+def settings_of(options: Serve) -> Settings:
     """The settings that the options ask for."""
     from tropalign.serve.settings import Settings
     from tropalign.submissions.this_machine import data_folder
@@ -132,12 +245,12 @@ def settings_of(options: argparse.Namespace) -> Settings:
     )
 
 
-def limits_of(options: argparse.Namespace) -> Limits:
+def limits_of(options: Serve) -> Limits:
     """The limits that the options ask for; memory by default no more than the machine has for each worker."""
     from tropalign.machine.memory import default_budget
     from tropalign.serve.settings import Limits
 
-    given = {field: getattr(options, field) for field, *_ in _LIMITS if getattr(options, field) is not None}
+    given = {name: value for name in LimitOptions.declared() if (value := getattr(options, name)) is not None}
     if "memory_bytes" not in given:
         given["memory_bytes"] = min(Limits().memory_bytes, default_budget() // max(options.workers, 1))
     whole_ones = {field: int(value) if field != "seconds" else value for field, value in given.items()}
@@ -150,18 +263,7 @@ def _threads_each(n_workers: int) -> int:
     return max(1, available_threads() // max(n_workers, 1))
 
 
-def run(options: argparse.Namespace) -> None:
-    """Serves until it is told to stop; or looks after tokens, or prints the audit log."""
-    from tropalign.serve.private import for_nobody_else
-
-    _check_installed()
-    if options.token_file is not None and options.add_token is None:
-        options.parser.error("--token-file goes with --add-token: name the user")
-    with for_nobody_else():
-        _run(settings_of(options), options)
-
-
-def _run(settings: Settings, options: argparse.Namespace) -> None:
+def _run(settings: Settings, options: Serve) -> None:
     if options.add_token is not None or options.list_tokens or options.revoke_token is not None:
         _look_after_tokens(settings, options)
         return
@@ -186,7 +288,7 @@ def _check_installed() -> None:
             raise ResourceError(f"the server lacks a module ({module}): pip install 'tropalign[serve]'")
 
 
-def _look_after_tokens(settings: Settings, options: argparse.Namespace) -> None:
+def _look_after_tokens(settings: Settings, options: Serve) -> None:
     from tropalign.serve.storage import Storage
 
     with Storage.open(settings) as storage:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import shlex
 from collections.abc import Sequence
@@ -11,14 +10,24 @@ from typing import Any
 from tropalign.errors import UsageError, shown
 from tropalign.formats.format import SVG, TSV
 from tropalign.formats.pairs import layout_of
+from tropalign.options.option import Option
 from tropalign.submissions.names import numbered, sanitised
 from tropalign.submissions.request import InputItem, Submission
-from tropalign.submissions.tables import SERVERS
 from tropalign.submissions.values import canonical, check_together, parsed
-from tropalign.submissions.verbs import MAIN, ServedVerb, about, is_name, parser_of, served_verb
+from tropalign.submissions.verbs import (
+    MAIN,
+    ServedVerb,
+    about,
+    command_named,
+    is_name,
+    named_options,
+    options_of,
+    served_verb,
+)
+from tropalign.verbs.command import Command
 
 #: Options that are about the place where the command is typed.
-_OF_HERE = ("help", "output", "quiet", "format")
+_OF_HERE = ("output", "quiet", "format")
 #: What standard input is called.
 STANDARD_INPUT = "stdin.fa"
 
@@ -56,51 +65,51 @@ def submission_of(words: Sequence[str]) -> tuple[Submission, dict[str, str], dic
     """
     name = " ".join(words[: 2 if words[:1] == ["db"] else 1])
     rest = list(words[len(name.split()) :])
-    known = about(name)
+    command_named(name)
     if "-h" in rest or "--help" in rest:
         raise UsageError(f"tropalign {name} --help says what can be given")
     options = parsed(name, rest)
+    output: str = options.values()["output"]
     _check_ours(name, options)
     check_together(options)
     verb = served_verb(name)
     inputs, paths = _inputs(verb, options)
     chosen = {dest: value for dest, value in canonical(name, options).items() if dest not in inputs}
-    format = getattr(options, "format", None) or _format_by_suffix(name, options.output)
+    format = getattr(options, "format", None) or _format_by_suffix(name, output)
     if format == "matrix" and "matrix_layout" not in chosen:
-        layout = layout_of(_suffix(options.output))
+        layout = layout_of(_suffix(output))
         chosen |= {} if layout == "tsv" else {"matrix_layout": layout}
-    places = {MAIN: options.output}
-    for one in known.beside:
-        if value := getattr(options, one.dest):
-            places[one.role] = f"{options.output}{one.suffix}" if one.follows_main else value
-            _check_suffix(verb, one.role, places[one.role], one.suffix)
+    places = {MAIN: output}
+    for one in options_of(name, "output"):
+        if value := getattr(options, one.name):
+            places[one.output] = f"{output}{one.suffix}" if one.follows_main else value
+            _check_suffix(verb, one.output, places[one.output], one.suffix)
     if len([place for place in places.values() if place == "-"]) > 1:
         raise UsageError("two outputs cannot both go to standard output: name a file for one of them")
     return Submission(name, inputs, chosen, format, tuple(role for role in places if role != MAIN)), paths, places
 
 
-def _check_ours(name: str, options: argparse.Namespace) -> None:
+def _check_ours(name: str, command: Command) -> None:
     """Refuses what says how, where or with what to compute."""
-    parser = parser_of(name)
-    for action in parser._actions:
-        if action.dest not in {*SERVERS, *about(name).never} - {*_OF_HERE}:
-            continue
-        if getattr(options, action.dest) != action.default:
-            raise UsageError(f"{action.option_strings[-1]} is the server's to decide: leave it out")
-    for dest in about(name).texts:
-        value = getattr(options, dest)
-        if any(text.startswith("@") for text in (value if isinstance(value, list) else [value]) if text):
-            raise UsageError("lists of a file (@FILE) are not sent to servers: name the values")
+    for one in (*options_of(name, "machine"), *options_of(name, "private")):
+        if one.name not in _OF_HERE and getattr(command, one.name) != one.default:
+            raise UsageError(f"{one.typed[-1]} is the server's to decide: leave it out")
+    for one in options_of(name, "value"):
+        if one.kind is not None and one.kind.name == "text":
+            value = getattr(command, one.name)
+            if any(text.startswith("@") for text in (value if isinstance(value, list) else [value]) if text):
+                raise UsageError("lists of a file (@FILE) are not sent to servers: name the values")
 
 
-def _inputs(verb: ServedVerb, options: argparse.Namespace) -> tuple[dict[str, tuple[InputItem, ...]], dict[str, str]]:
+def _inputs(verb: ServedVerb, options: Command) -> tuple[dict[str, tuple[InputItem, ...]], dict[str, str]]:
     """Items by their fields, and the path of each by its name."""
     items: dict[str, tuple[InputItem, ...]] = {}
+    known = {one.name: one for one in named_options(verb.name)}
     names: dict[str, str] = {}  # by path: what is read twice is sent once
     for one in verb.inputs:
         value: Any = getattr(options, one.dest)
         given = [value] if isinstance(value, str) else list(value or ())
-        if one.dest in about(verb.name).named and given and _means_name(one.dest, given[0]):
+        if given and one.dest in known and _means_name(known[one.dest], given[0]):
             continue
         for path in given:
             _check_file(path)
@@ -111,9 +120,9 @@ def _inputs(verb: ServedVerb, options: argparse.Namespace) -> tuple[dict[str, tu
     return items, {name: path for path, name in names.items()}
 
 
-def _means_name(dest: str, text: str) -> bool:
+def _means_name(one: Option, text: str) -> bool:
     """As the verbs see it: a matrix's name goes before a file, a file before a model's name."""
-    return is_name(dest, text) and (dest == "matrix" or not os.path.exists(text))
+    return is_name(one, text) and (one.name == "matrix" or not os.path.exists(text))
 
 
 def _check_file(path: str) -> None:

@@ -6,9 +6,10 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
+from tropalign.formats.format import COMPRESSED
+
 #: Letters, and bytes, of a name at most; file systems take 255 bytes, and outputs add to it.
 MOST_LETTERS, MOST_BYTES = 100, 180
-COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst")
 DEFAULT = "sequences.fa"
 _SUFFIX = re.compile(r"(\.[A-Za-z0-9_]{1,12})?(\.(gz|bz2|xz|zst))?$", re.IGNORECASE)
 
@@ -49,7 +50,7 @@ def stem_of(name: str) -> str:
     >>> stem_of("proteins.fa.gz"), stem_of("v1.2.tsv"), stem_of("reads")
     ('proteins', 'v1.2', 'reads')
     """
-    for suffix in COMPRESSIONS:
+    for suffix in COMPRESSED:
         if name.lower().endswith(suffix) and len(name) > len(suffix):
             name = name[: -len(suffix)]
             break

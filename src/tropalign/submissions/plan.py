@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING
 from tropalign.formats.pairs import MATRIX_LAYOUTS
 from tropalign.formats.registry import media_type_of
 from tropalign.submissions.names import numbered, stem_of
-from tropalign.submissions.tables import DEFAULT_NAMES, Beside
 from tropalign.submissions.values import option_words
 from tropalign.submissions.verbs import (
     MAIN,
     ServedVerb,
-    about,
-    beside_of,
+    command_named,
+    flag_of,
     format_of_verb,
     is_name,
-    parser_of,
+    named_options,
+    options_of,
     served_verb,
+    side_output,
 )
 
 if TYPE_CHECKING:
@@ -61,11 +62,7 @@ class Output:
 
 
 def planned(
-    submission: Submission,
-    paths: Callable[[InputItem], str],
-    resources: Resources,
-    *,
-    forecast: bool = False,
+    submission: Submission, paths: Callable[[InputItem], str], resources: Resources, *, forecast: bool = False
 ) -> tuple[list[str], tuple[Output, ...]]:
     """The command of a job, to be run in the job's own folder, where its outputs appear.
 
@@ -97,9 +94,8 @@ def planned(
     if resources.cluster is not None and _computes_on_cluster(submission, verb):
         words.append(f"--cluster={resources.cluster}")
     for output in outputs[1:]:
-        beside = beside_of(submission.verb, output.role)
-        assert beside is not None
-        words.append(_flag(submission.verb, beside) + ("" if beside.follows_main else f"={output.filename}"))
+        side = side_output(submission.verb, output.role)
+        words.append((flag_of(side) or "") + ("" if side.follows_main else f"={output.filename}"))
     return [*submission.verb.split(), *words, *words_of(submission, paths)], outputs
 
 
@@ -121,8 +117,8 @@ def _computes_on_cluster(submission: Submission, verb: ServedVerb) -> bool:
 
 def words_of(submission: Submission, paths: Callable[[InputItem], str]) -> list[str]:
     """Format, options and files as words: ``--flag=value``, so that no value is taken for an option, files at last."""
-    parser, verb = parser_of(submission.verb), served_verb(submission.verb)
-    words = [f"--format={submission.format}"] if "--format" in parser._option_string_actions else []
+    verb = served_verb(submission.verb)
+    words = [f"--format={submission.format}"] if _has_format(submission.verb) else []
     for flag, text in option_words(submission.verb, submission.options):
         words.append(flag if text is None else f"{flag}={text}")
     files: list[str] = []
@@ -138,21 +134,19 @@ def words_of(submission: Submission, paths: Callable[[InputItem], str]) -> list[
     return [*words, *_default_names(submission, verb), *several, "--", *files]
 
 
+def _has_format(verb: str) -> bool:
+    return "format" in command_named(verb).declared()
+
+
 def _default_names(submission: Submission, verb: ServedVerb) -> list[str]:
     """What has to be named and is neither a file nor an option of the submission."""
-    missing = [dest for dest in about(verb.name).named if dest in DEFAULT_NAMES]
-    left_out = [dest for dest in missing if dest not in submission.inputs and dest not in submission.options]
-    return [f"--{dest}={DEFAULT_NAMES[dest]}" for dest in left_out]
+    given = {*submission.inputs, *submission.options}
+    left_out = [one for one in named_options(verb.name) if one.default_name is not None and one.name not in given]
+    return [f"--{one.name}={one.default_name}" for one in left_out]
 
 
 def _no_option(path: str) -> str:
     return f"./{path}" if path.startswith("-") else path
-
-
-def _flag(verb: str, beside: Beside) -> str:
-    output = served_verb(verb).output(beside.role)
-    assert output is not None
-    return output.flag
 
 
 def main_suffix(submission: Submission) -> str:
@@ -169,11 +163,11 @@ def outputs_of(submission: Submission) -> tuple[Output, ...]:
     taken = list(link_names(submission).values())
     stem = stem_of(taken[0]) if taken else RESULT
     found = [Output(MAIN, _free(stem, submission.verb.replace(" ", "-"), main, taken), _media_type(submission, main))]
-    for one in about(submission.verb).beside:
-        if one.role in submission.outputs:
+    for one in options_of(submission.verb, "output"):
+        if one.output in submission.outputs:
             others = [*taken, *(output.filename for output in found)]
-            name = found[0].filename + one.suffix if one.follows_main else _free(stem, one.role, one.suffix, others)
-            found.append(Output(one.role, name, media_type_of(one.suffix)))
+            name = found[0].filename + one.suffix if one.follows_main else _free(stem, one.output, one.suffix, others)
+            found.append(Output(one.output, name, media_type_of(one.suffix)))
     return tuple(found)
 
 
@@ -202,13 +196,13 @@ def link_names(submission: Submission) -> dict[InputItem, str]:
     >>> list(link_names(Submission("msa", {"family": (first, second)})).values())
     ['x.fa', 'x-2.fa']
     """
-    verb = served_verb(submission.verb)
+    verb, known = served_verb(submission.verb), {one.name: one for one in named_options(submission.verb)}
     found: dict[InputItem, str] = {}
     for one in verb.inputs:
         for item in submission.inputs.get(one.dest, ()):
             if item not in found:
-                name = _fit(item.name, one.dest in about(verb.name).named, item.database is not None)
-                if any(is_name(dest, name) for dest in about(verb.name).named):  # which some readers take for the file
+                name = _fit(item.name, one.dest in known, item.database is not None)
+                if any(is_name(named, name) for named in known.values()):  # which some readers take for the file
                     name = f"input-{name}"
                 found[item] = numbered(name, found.values())
     return found
@@ -233,13 +227,11 @@ def shown_words(submission: Submission) -> list[str]:
         words += word.split("=")
     for flag, text in option_words(submission.verb, submission.options):
         words += [flag] if text is None else [f"{flag}={text}"] if text.startswith("-") else [flag, text]
-    has_format = "--format" in parser_of(submission.verb)._option_string_actions
-    if has_format and submission.format != verb.default_format:
+    if _has_format(submission.verb) and submission.format != verb.default_format:
         words += ["-f", submission.format]
     main, *others = outputs_of(submission)
     words += ["-o", main.filename]
     for output in others:
-        beside = beside_of(submission.verb, output.role)
-        assert beside is not None
-        words += [_flag(submission.verb, beside), *([] if beside.follows_main else [output.filename])]
+        side = side_output(submission.verb, output.role)
+        words += [flag_of(side) or "", *([] if side.follows_main else [output.filename])]
     return words

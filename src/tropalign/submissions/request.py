@@ -263,7 +263,9 @@ def _options_given(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _options(verb: ServedVerb, data: Mapping[str, Any]) -> dict[str, Any]:
-    return {dest: value for dest, value in _options_given(data).items() if texts_of(option_of(verb, dest), value)}
+    return {
+        dest: value for dest, value in _options_given(data).items() if texts_of(verb.name, option_of(verb, dest), value)
+    }
 
 
 def _outputs(verb: ServedVerb, data: Mapping[str, Any]) -> tuple[str, ...]:

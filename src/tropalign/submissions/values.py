@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-import argparse
 import math
 import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any, NoReturn
 
+from tropalign.cli.parser import command_of
 from tropalign.errors import TropalignError, UsageError, did_you_mean, shown
-from tropalign.submissions.verbs import OptionField, ServedVerb, is_name, parser_of, served_verb, takes
+from tropalign.submissions.verbs import (
+    OptionField,
+    ServedVerb,
+    command_named,
+    is_name,
+    named_options,
+    parser_of,
+    served_verb,
+)
+from tropalign.verbs.command import Command
 
 #: Letters of a text, values of an option that takes several, and the size of numbers at most.
 MOST_LETTERS, MOST_VALUES, MOST_NUMBER = 1_000, 1_000, 10**18
@@ -43,7 +52,7 @@ def option_of(verb: ServedVerb, dest: str) -> OptionField:
     return found
 
 
-def texts_of(option: OptionField, value: Any) -> list[str]:
+def texts_of(verb: str, option: OptionField, value: Any) -> list[str]:
     """The value as words of a command line: none where it is left out, or a flag's empty word.
 
     Raises
@@ -61,10 +70,10 @@ def texts_of(option: OptionField, value: Any) -> list[str]:
     values = value if isinstance(value, (list, tuple)) and option.many else [value]
     if len(values) > MOST_VALUES:
         raise FieldError(where, f"has {len(values):,} values: give {MOST_VALUES:,} at most")
-    return [_text_of(option, one, where) for one in values]
+    return [_text_of(verb, option, one, where) for one in values]
 
 
-def _text_of(option: OptionField, value: Any, where: str) -> str:
+def _text_of(verb: str, option: OptionField, value: Any, where: str) -> str:
     if isinstance(value, (int, float)) and not isinstance(value, bool) and option.kind != "choice":
         return _number_text(value, where)
     if not isinstance(value, str):
@@ -78,15 +87,15 @@ def _text_of(option: OptionField, value: Any, where: str) -> str:
         raise FieldError(where, "cannot be -- alone")  # which argparse takes away, wherever it stands
     if option.dest == "columns" and text == "help":
         raise FieldError(where, "is a list of columns: docs/formats.md has them")
-    if option.kind == "choice" and text not in option.choices and not is_allowed(option, text):
+    if option.kind == "choice" and text not in option.choices and not is_allowed(verb, option, text):
         near = did_you_mean(text, option.choices) or f": choose {', '.join(option.choices[:20])}"
         raise FieldError(where, f"{text!r} is no choice{near}")
     return text
 
 
-def is_allowed(option: OptionField, text: str) -> bool:
+def is_allowed(verb: str, option: OptionField, text: str) -> bool:
     """Whether it is another name for one of the choices, as matrices have them."""
-    return option.dest in ("matrix", "model") and is_name(option.dest, text)
+    return any(one.name == option.dest and is_name(one, text) for one in named_options(verb))
 
 
 def check_text(text: str, where: str, most: int = MOST_LETTERS) -> None:
@@ -102,7 +111,7 @@ def check_text(text: str, where: str, most: int = MOST_LETTERS) -> None:
 def _number_text(value: int | float, where: str) -> str:
     """A number in full: some options read no exponents."""
     if not math.isfinite(value) if isinstance(value, float) else abs(value) > MOST_NUMBER:
-        raise FieldError(where, "is no number that can be computed with")
+        raise FieldError(where, "is not a number that can be computed with")
     if isinstance(value, int):
         return str(value)
     text = format(Decimal(repr(value)), "f")
@@ -118,7 +127,7 @@ def option_words(verb: str, options: Mapping[str, Any]) -> list[tuple[str, str |
         There is no such option, or a value is of another type.
     """
     known = served_verb(verb)
-    texts = {dest: texts_of(option_of(known, dest), value) for dest, value in options.items()}
+    texts = {dest: texts_of(verb, option_of(known, dest), value) for dest, value in options.items()}
     return [
         (option.flag, None if option.kind == "flag" else _brief(verb, option, text))
         for option in known.options
@@ -130,11 +139,11 @@ def _brief(verb: str, option: OptionField, text: str) -> str:
     """``1e-10`` where the option reads that, in place of ``0.0000000001``."""
     if option.kind != "number" or not text.startswith(("0.000", "-0.000")):
         return text
-    action, short = parser_of(verb)._option_string_actions[option.flag], repr(float(text))
-    return short if takes(action, short) else text
+    kind, short = command_named(verb).declared()[option.dest].kind, repr(float(text))
+    return short if kind is not None and kind.takes(short) else text
 
 
-def parsed(verb: str, words: Sequence[str]) -> argparse.Namespace:
+def parsed(verb: str, words: Sequence[str]) -> Command:
     """What the verb's own parser makes of the words behind the verb's name.
 
     Raises
@@ -155,29 +164,27 @@ def parsed(verb: str, words: Sequence[str]) -> argparse.Namespace:
         raise UsageError((message or f"tropalign {verb} --help says what can be given").strip())
 
     parser.error, parser.exit = refuse, leave  # type: ignore[method-assign]
-    found: argparse.Namespace = parser.parse_args(list(words))
-    return found
+    return command_of(parser.parse_args(list(words)))
 
 
-def check_together(options: argparse.Namespace) -> None:
+def check_together(command: Command) -> None:
     """Refuses options that do not go together, as the verb itself does before it reads anything. Raises UsageError."""
     try:
-        if hasattr(options, "check"):
-            options.check(options)
+        command.check()
     except TropalignError as error:  # a format's package that is not installed, say: all the same to who asks
         if isinstance(error, UsageError):
             raise
         raise UsageError(str(error)) from None
 
 
-def canonical(verb: str, options: argparse.Namespace) -> dict[str, Any]:
+def canonical(verb: str, command: Command) -> dict[str, Any]:
     """The options that are not what they are when left out, as JSON has them."""
     found: dict[str, Any] = {}
     for option in served_verb(verb).options:
-        value = getattr(options, option.dest)
-        if value is None or value == option.default or value == parser_of(verb).get_default(option.dest):
+        value = getattr(command, option.dest)
+        if value is None or value == option.default or value == command.declared()[option.dest].default:
             continue
         if isinstance(value, float) and not math.isfinite(value):
-            raise FieldError(f"options.{option.dest}", "is no number that can be computed with")
+            raise FieldError(f"options.{option.dest}", "is not a number that can be computed with")
         found[option.dest] = list(value) if isinstance(value, (list, tuple)) else value
     return found

@@ -1,8 +1,8 @@
-"""Which verbs a server runs, and the fields of their forms, made of the verbs' own parsers.
+"""Which verbs a server runs, and the fields of their forms, made of the verbs' declarations.
 
-Every option and argument of a parser is one of: an input (a file), an option (a value), an output, or the server's
-business. What takes free text is an option only where `tables.py` names it, so that a new option that takes a path
-never becomes a text field: it is left out, and a test complains (`unclassified`).
+Every option of a declaration has a role: an input (a file), a value, an output, or the server's business. A value is a
+flag, one of several words, a number, or free text that names no file, so that a new option that takes a path never
+becomes a text field.
 """
 
 from __future__ import annotations
@@ -11,15 +11,17 @@ import argparse
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from importlib import import_module
 from typing import Any
 
 from tropalign.errors import UsageError, did_you_mean
 from tropalign.formats.format import Format
 from tropalign.formats.registry import format_names, format_of
-from tropalign.submissions.labels import group_label, option_label
-from tropalign.submissions.tables import ABOUT, DEFAULT_NAMES, SERVERS, About, Beside
+from tropalign.options.option import REQUIRED, Option, grouped
+from tropalign.submissions.labels import group_label, in_words
+from tropalign.verbs.catalogue import VERBS, declared
+from tropalign.verbs.command import Command, Served, in_order_of_help
 
-SERVED = tuple(ABOUT)
 #: Where the main output goes, in every submission.
 MAIN = "main"
 
@@ -61,7 +63,7 @@ class OptionField:
     many
         Whether it is a list of such values.
     group
-        Heading of the parser's group.
+        Heading of the group in the help.
     is_common
         Whether forms show it first.
     """
@@ -145,12 +147,45 @@ class ServedVerb:
         return next((one for one in self.outputs if one.role == role), None)
 
 
-def about(name: str) -> About:
-    """What the tables say of a verb. Raises UsageError where no server runs it."""
-    if name not in ABOUT:
+def _served() -> dict[str, type[Command]]:
+    """The verbs that a server runs, actions as "db build"."""
+    found = [action for name in VERBS if name not in ("serve", "submit") for action in _actions(declared(name))]
+    return {one.verb: one for one in found if one.served is not None}
+
+
+def _actions(command: type[Command]) -> tuple[type[Command], ...]:
+    return command.actions or (command,)
+
+
+#: The verbs that a server runs.
+_COMMANDS = _served()
+SERVED = tuple(_COMMANDS)
+
+
+def command_named(name: str) -> type[Command]:
+    """The declaration of a verb. Raises UsageError where no server runs it."""
+    if name not in _COMMANDS:
         near = did_you_mean(str(name), SERVED) or f": choose one of {', '.join(SERVED)}"
         raise UsageError(f"no server runs a verb {str(name)[:100]!r}{near}")
-    return ABOUT[name]
+    return _COMMANDS[name]
+
+
+def about(name: str) -> Served:
+    """What a server knows of a verb beside its options. Raises UsageError where no server runs it."""
+    found = command_named(name).served
+    assert found is not None, name
+    return found
+
+
+def options_of(name: str, role: str) -> list[Option]:
+    """The options of a role, in the order of the help."""
+    options = in_order_of_help(command_named(name).declared().values())
+    return [one for one in options if one.role == role and one.output != MAIN]
+
+
+def side_output(name: str, role: str) -> Option:
+    """The option of an output beside the main one."""
+    return next(one for one in options_of(name, "output") if one.output == role)
 
 
 def format_of_verb(name: str, format: str) -> Format:
@@ -163,9 +198,9 @@ def format_of_verb(name: str, format: str) -> Format:
 def parser_of(name: str) -> argparse.ArgumentParser:
     """The parser of a verb, of "db build" that of ``build``."""
     from tropalign.cli.main import make_parser
-    from tropalign.cli.parsers import verbs_of
+    from tropalign.cli.parser import verbs_of
 
-    about(name)
+    command_named(name)
     first, *rest = name.split()
     parser = verbs_of(make_parser(False, [first]))[first]
     for word in rest:
@@ -188,166 +223,120 @@ def served_verb(name: str) -> ServedVerb:
     >>> [one.dest for one in served_verb("pairs").inputs]
     ['queries', 'targets', 'matrix', 'pairs']
     """
-    known = about(name)
-    parser = parser_of(name)
-    dests = {action.dest: action for action in parser._actions}
+    known, command = about(name), command_named(name)
+    options = command.declared()
     offered = format_names(known.kind) if known.format is None else (known.format.name,)
     formats = tuple(format for format in offered if format not in known.never_formats)
-    outputs = _outputs(known, dests, format_of_verb(name, formats[0]).suffix)
+    outputs = (
+        _main(options["output"], format_of_verb(name, formats[0]).suffix),
+        *map(_output, options_of(name, "output")),
+    )
     return ServedVerb(
         name=name,
         title=known.title,
-        summary=_summary(name),
-        inputs=tuple(_input(action, known) for action in parser._actions if action.dest in known.inputs),
-        options=tuple(_options(parser, known)),
+        summary=command.summary,
+        inputs=tuple(map(_input, options_of(name, "input"))),
+        options=tuple(_options(command)),
         outputs=outputs,
         formats=formats,
         default_format=formats[0],
         report=next((one.role for one in outputs if one.role == "report"), None),
-        has_forecast="dry_run" in dests,
-        takes_cluster="cluster" in dests,
-        takes_memory="memory" in dests,
-        takes_threads="threads" in dests,
+        has_forecast="dry_run" in options,
+        takes_cluster="cluster" in options,
+        takes_memory="memory" in options,
+        takes_threads="threads" in options,
         is_resumable=known.is_resumable,
         example=known.example,
         example_options=known.example_options,
     )
 
 
-def unclassified(name: str) -> list[str]:
-    """Options and arguments that take anything, and of which nobody has said what that is."""
-    known = about(name)
-    said = {*known.inputs, *known.texts, *known.named, *known.never, *SERVERS, *(one.dest for one in known.beside)}
-    return [a.dest for a in parser_of(name)._actions if a.dest not in said and _kind(a) is None]
-
-
-def _summary(name: str) -> str:
-    from tropalign.cli.main import make_parser
-
-    first, *rest = name.split()
-    parser = make_parser(False, [first])
-    for word in (first, *rest):
-        action = next(one for one in parser._actions if isinstance(one, argparse._SubParsersAction))
-        text = next((choice.help for choice in action._choices_actions if choice.dest == word), None)
-        parser = action.choices[word]
-    return text or ""
-
-
-def _choices(action: argparse.Action) -> tuple[str, ...]:
-    return tuple(str(choice) for choice in action.choices or ())
-
-
-def _kind(action: argparse.Action) -> str | None:
-    """The kind of an option whose values are few or numbers; None where it takes any text."""
-    if isinstance(action, (argparse._StoreTrueAction, argparse._StoreFalseAction)):
-        return "flag"
-    if action.choices is not None:
-        return "choice"
-    if action.type is None or not action.option_strings or takes(action, "a/b") or takes(action, "a"):
-        return None
-    numbers = ("0.5", "1.5", "1", "1000")
-    if not any(takes(action, text) for text in numbers):
-        return None
-    return "number" if takes(action, "0.5") or takes(action, "1.5") else "whole"
-
-
-def takes(action: argparse.Action, text: str) -> bool:
-    """Whether the option reads this text."""
-    try:
-        action.type(text)  # type: ignore[operator, misc]
-    except (argparse.ArgumentTypeError, TypeError, ValueError):
-        return False
-    return True
-
-
-def _text(action: argparse.Action) -> str:
-    return (action.help or "").replace("%%", "%")
-
-
-def _flag(action: argparse.Action) -> str | None:
+def flag_of(one: Option) -> str | None:
     """The option as it is typed: the long one, if there is one."""
-    long = [name for name in action.option_strings if name.startswith("--")]
-    return next(iter([*long, *action.option_strings]), None)
+    long = [name for name in one.typed if name.startswith("--")]
+    return next(iter([*long, *one.typed]), None)
 
 
-def _input(action: argparse.Action, known: About) -> InputField:
-    kind, flag = known.inputs[action.dest], _flag(action)
+def label_of(one: Option) -> str:
+    """What forms call an option."""
+    return one.label or in_words((flag_of(one) or one.name).lstrip("-"))
+
+
+def _input(one: Option) -> InputField:
     return InputField(
-        dest=action.dest,
-        flag=flag,
-        label=known.labels.get(action.dest) or option_label(flag or action.dest),
-        help=_text(action),
-        required=action.required and action.dest not in known.named,
-        many=action.nargs in ("+", "*"),
-        kind=kind,
-        takes_database=kind == "sequences",
+        dest=one.name,
+        flag=flag_of(one),
+        label=one.file_label or label_of(one),
+        help=_text(one),
+        required=one.default is REQUIRED and one.names is None,
+        many=one.many in ("+", "*"),
+        kind=one.holds,
+        takes_database=one.holds == "sequences",
     )
 
 
-def _options(parser: argparse.ArgumentParser, known: About) -> list[OptionField]:
+def _options(command: type[Command]) -> list[OptionField]:
     """Options that users may set, in the order of the help."""
-    others = {*known.never, *SERVERS, *(one.dest for one in known.beside), *known.inputs} - {*known.named}
     found = []
-    for group in parser._action_groups:
-        for action in group._group_actions:
-            if action.dest in others or (kind := _option_kind(action, known)) is None:
+    for title, options in grouped(command.declared().values()).items():
+        for one in options:
+            flag = flag_of(one)
+            if flag is None or not (one.role == "value" or one.names is not None):
                 continue
-            flag = _flag(action)
-            assert flag is not None, action.dest
-            is_many = isinstance(action, argparse._AppendAction) or action.nargs in ("+", "*")
             found.append(
                 OptionField(
-                    dest=action.dest,
+                    dest=one.name,
                     flag=flag,
-                    label=option_label(flag),
-                    help=_text(action),
-                    kind=kind,
-                    choices=names_of(action.dest) if action.dest in known.named else _choices(action),
-                    many=is_many,
-                    default=DEFAULT_NAMES.get(action.dest) if action.dest in known.named else action.default,
-                    group=group_label(group.title or "options"),
-                    is_common=action.dest in known.common,
+                    label=label_of(one),
+                    help=_text(one),
+                    kind=_kind(one),
+                    choices=tuple(one.choices or ()) if one.names is None else names_of(one),
+                    many=one.many in ("append", "+", "*"),
+                    default=one.default if one.names is None else one.default_name,
+                    group=group_label(title or "options"),
+                    is_common=one.is_common,
                 )
             )
     return found
 
 
-def _option_kind(action: argparse.Action, known: About) -> str | None:
-    if action.dest in known.named:
-        return "choice"
-    return "text" if action.dest in known.texts else _kind(action)
+def _kind(one: Option) -> str:
+    if one.is_flag:
+        return "flag"
+    return "choice" if one.choices is not None or one.names is not None or one.kind is None else one.kind.name
+
+
+def _text(one: Option) -> str:
+    """The help for readers of a form."""
+    return one.form_help or one.help
 
 
 @cache
-def names_of(dest: str) -> tuple[str, ...]:
+def names_of(one: Option) -> tuple[str, ...]:
     """What the option may name in place of a file."""
-    if dest == "matrix":
-        from tropalign.scoring.names import known_names
-
-        return known_names()
-    from tropalign.hmm.model_files import model_names
-
-    return model_names()
+    if one.names is None:
+        return ()
+    module, function = one.names
+    return tuple(getattr(import_module(module), function)())
 
 
-def is_name(dest: str, text: str) -> bool:
+def is_name(one: Option, text: str) -> bool:
     """Whether the option takes this for a name, and looks for no file."""
-    if dest == "matrix":
-        from tropalign.scoring.names import canonical
+    if one.name == "matrix":
+        from tropalign.scoring.names import canonical  # which knows other programs' names, too
 
         return canonical(text) is not None
-    return text in names_of(dest)
+    return text in names_of(one)
 
 
-def _outputs(known: About, dests: Mapping[str, argparse.Action], suffix: str) -> tuple[OutputField, ...]:
-    main = dests["output"]
-    found = [OutputField(MAIN, _flag(main) or "", _text(main), suffix, True)]
-    for one in known.beside:
-        action = dests[one.dest]
-        found.append(OutputField(one.role, _flag(action) or "", _text(action), one.suffix, False))
-    return tuple(found)
+def named_options(name: str) -> list[Option]:
+    """Options that take a file or one of known names."""
+    return [one for one in options_of(name, "input") if one.names is not None]
 
 
-def beside_of(name: str, role: str) -> Beside | None:
-    """The output of this role, as the tables have it."""
-    return next((one for one in about(name).beside if one.role == role), None)
+def _main(one: Option, suffix: str) -> OutputField:
+    return OutputField(MAIN, flag_of(one) or "", one.help, suffix, True)
+
+
+def _output(one: Option) -> OutputField:
+    return OutputField(one.output, flag_of(one) or "", _text(one), one.suffix, False)

@@ -117,12 +117,12 @@ def test_files_come_with_a_form(site):
         ({"queries__text": " \n"}, "Queries: nothing is given: paste it, or choose a file", "queries-error"),
         (
             {"queries__text": ">a\nM", "opt__top": "many"},
-            "Best targets per query: 'many' is no whole number",
+            "Best targets per query: 'many' is not a whole number",
             "opt.top-error",
         ),
         (
             {"queries__text": ">a\nM", "opt__min_score": "inf"},
-            "Minimum score: 'inf' is no number",
+            "Minimum score: 'inf' is not a number",
             "opt.min_score-error",
         ),
     ],

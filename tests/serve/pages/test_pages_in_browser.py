@@ -177,7 +177,7 @@ def test_mistakes_are_told_beside_the_field_at_once(visitor):
     visitor.go("/new/pairs")
     top = visitor.one("[id='opt.top']")
     top.send_keys("many\t")
-    assert visitor.one("[id='opt.top-error']").text == "many is no whole number"
+    assert visitor.one("[id='opt.top-error']").text == "many is not a whole number"
     assert top.get_attribute("aria-invalid") == "true"
     top.clear()
     top.send_keys("3\t")

@@ -336,7 +336,7 @@ CLOSE = "Connection: close\r\n"
 WIRE = {
     "a length beyond all bounds": (post("Content-Length: 999999999999999\r\n"), {413}),
     "a length below nothing": (post("Content-Length: -1\r\n"), {400}),
-    "a length that is no number": (post("Content-Length: 0x10\r\n"), {400}),
+    "a length that is not a number": (post("Content-Length: 0x10\r\n"), {400}),
     "two lengths": (post("Content-Length: 2\r\nContent-Length: 20\r\n"), {400}),
     "a length and chunks": (
         post(f"Content-Length: 2\r\nTransfer-Encoding: chunked\r\n{CLOSE}", rest=b"0\r\n\r\n"), {400, 422}

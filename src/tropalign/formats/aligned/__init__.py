@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from tropalign.formats.format import FASTA, HTML, PARQUET, PHYLIP, PNG, RESULT, SVG, TEXT, TSV, Format
+from tropalign.formats.format import COMPRESSED, FASTA, HTML, PARQUET, PHYLIP, PNG, RESULT, SVG, TEXT, TSV, Format
 
 
 @dataclass(frozen=True)
@@ -22,8 +22,8 @@ FORMATS = {
         Format(*PHYLIP, "aligned.text"),
         Format("nexus", (".nex", ".nexus"), TEXT, "PAUP, MrBayes", "aligned.text"),
         ConfidenceFormat("stockholm", (".sto", ".stk", ".stockholm"), TEXT, "Pfam", "aligned.text"),
-        Format("clustal", (".aln", ".clw", ".clustal"), TEXT, "", "aligned.blocks"),
-        Format("msf", (".msf",), TEXT, "", "aligned.blocks"),
+        Format("clustal", (".aln", ".clw", ".clustal"), TEXT, "", "aligned.text"),
+        Format("msf", (".msf",), TEXT, "", "aligned.text"),
         ConfidenceFormat(*HTML, "aligned.report"),
         ConfidenceFormat(*SVG, "aligned.picture"),
         ConfidenceFormat(*PNG, "aligned.picture"),
@@ -53,6 +53,6 @@ class AlignedContext:
 def title_of(path: str | os.PathLike[str]) -> str:
     """What an alignment in a file of this name is called: the name without folders and endings."""
     name = Path(path)
-    while name.suffix.lower() in (".gz", ".zst", ".bz2", ".xz"):
+    while name.suffix.lower() in COMPRESSED:
         name = name.with_suffix("")
     return name.stem if str(path) != "-" else "alignment"

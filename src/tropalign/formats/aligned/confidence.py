@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from tropalign.formats.aligned import AlignedContext
 from tropalign.formats.arrow import needs_pyarrow
-from tropalign.formats.format import Codec
+from tropalign.formats.format import Codec, concatenated
 from tropalign.formats.header import Header
-from tropalign.formats.text import concatenated
 from tropalign.results import rows
 from tropalign.results.multiple import MultipleAlignment
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tropalign.errors import shown
 from tropalign.formats.aligned import AlignedContext
-from tropalign.formats.format import Codec
+from tropalign.formats.format import Codec, concatenated
 from tropalign.formats.picture import (
     BAR,
     FAINT,
@@ -29,7 +29,6 @@ from tropalign.formats.picture import (
     as_svg,
     require_pillow,
 )
-from tropalign.formats.text import concatenated
 from tropalign.results.multiple import GAP, MultipleAlignment
 from tropalign.results.multiple_display import cell_colours
 

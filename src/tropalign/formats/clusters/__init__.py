@@ -13,7 +13,7 @@ FORMATS = {
         Format("uc", (".uc",), TEXT, "USEARCH's clusters", "clusters.tables"),
         Format(*RESULT, "clusters.tables"),
     ),
-    "representatives": (Format(FASTA[0], (*FASTA[1], ".fna"), TEXT, "", "clusters.representatives"),),
+    "representatives": (Format(FASTA[0], (*FASTA[1], ".fna"), TEXT, "", "clusters.tables"),),
 }
 
 

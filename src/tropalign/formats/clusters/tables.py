@@ -1,4 +1,4 @@
-"""Clusters as text, a tab-separated row per sequence or USEARCH's, and whole."""
+"""Clusters as text: a tab-separated row per sequence, USEARCH's table, and their representatives; and whole."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ import numpy as np
 
 from tropalign.errors import shown
 from tropalign.formats.clusters import ClustersContext
-from tropalign.formats.format import Codec
+from tropalign.formats.format import Codec, concatenated
 from tropalign.formats.header import Header
 from tropalign.formats.result_file import Packed, result_format
 from tropalign.formats.saved_results import batch_packed
-from tropalign.formats.text import concatenated
 from tropalign.results.clusters import Clusters
 from tropalign.results.rows import check_names
 
@@ -97,6 +96,32 @@ def pack(clusters: Clusters, context: ClustersContext) -> Packed:
     }
 
 
+_SIZE = re.compile(r"(^|;)size=[0-9]+(?=;|$)")
+
+
+def encode_fasta(clusters: Clusters, context: ClustersContext) -> bytes:
+    """The records, in the order of the clusters."""
+    batch = clusters.representatives
+    check_names(batch.names)
+    records = []
+    for k, (name, size) in enumerate(zip(batch.names, clusters.cluster_sizes.tolist(), strict=True)):
+        label = with_size(name, size) if context.writes_sizes else name
+        records.append(f">{label}\n{batch.text(k)}\n")
+    return "".join(records).encode("utf-8", "backslashreplace")
+
+
+def with_size(name: str, size: int) -> str:
+    """A name with this abundance in place of its own.
+
+    Examples
+    --------
+    >>> with_size("a;size=3;sample=x", 12), with_size("b", 2)
+    ('a;sample=x;size=12', 'b;size=2')
+    """
+    return f"{_SIZE.sub('', name).rstrip(';')};size={size}"
+
+
 TSV = Codec(encode_tsv, concatenated(header_text))
 UC = Codec(encode_uc, concatenated())
 RESULT = result_format("clusters", pack)
+FASTA = Codec(encode_fasta, concatenated())

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from tropalign.errors import UsageError
 from tropalign.results.found_hits import ORIENTATIONS
-from tropalign.results.thresholds import Thresholds
+from tropalign.results.threshold_options import Thresholds
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,8 @@ class HitsContext:
 
     def describe(self, fields: tuple[str, ...]) -> dict[str, Any]:
         """These fields as JSON."""
-        return {name: value for name, value in asdict(self).items() if name in fields}
+        found = {name: getattr(self, name) for name in fields}
+        return found | ({"thresholds": self.thresholds.values()} if "thresholds" in found else {})
 
     @classmethod
     def restore(cls, entries: Any) -> HitsContext:

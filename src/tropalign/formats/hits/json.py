@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator
-from dataclasses import asdict
 from typing import IO, Any
 
 from tropalign.formats.format import Codec
@@ -69,7 +68,7 @@ def write(pieces: Iterator[Hits], out: IO[bytes], header: Header, context: HitsC
         "tropalign": header.version,
         "command": header.command,
         "orientation": context.orientation,
-        "thresholds": asdict(context.thresholds),
+        "thresholds": context.thresholds.values(),
     }
     out.write(json.dumps(notes)[:-1].encode() + b', "queries": [')
     separator = b"\n"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict
 from typing import IO, Any
 
 import numpy as np
@@ -29,7 +28,7 @@ def pack(pieces: list[Hits]) -> Packed:
     notes |= {name: list(getattr(found, name)) for name in TEXTS}
     notes["queries"] = [list(vars(query).values()) for query in found.queries]
     notes["models"] = [[target, *vars(model).values()] for target, model in found.models.items()]
-    notes |= {"thresholds": asdict(pieces[0].thresholds), "Z": float(pieces[0].Z)}
+    notes |= {"thresholds": pieces[0].thresholds.values(), "Z": float(pieces[0].Z)}
     arrays = {name: getattr(found, name).ravel() for name in _ARRAYS}
     return notes, arrays | {name: np.concatenate([getattr(piece, name) for piece in pieces]) for name in _VERDICTS}
 

@@ -95,7 +95,7 @@ FORMATS = {
             "sam", (".sam",), TEXT, "", "pairs.sam", shows_all_reports=False, column_bytes=2.0, wants_qualities=True
         ),
         PairsFormat(
-            "bam", (".bam",), BYTES, "", "pairs.bam",
+            "bam", (".bam",), BYTES, "", "pairs.sam",
             package_bytes=PYSAM_BYTES, shows_all_reports=False, column_bytes=2.0, wants_qualities=True,
         ),
         PairsFormat(*FASTA, "pairs.gapped", shows_all_reports=False, column_bytes=2.0),

@@ -12,10 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from tropalign.formats.format import Codec
+from tropalign.formats.format import Codec, concatenated
 from tropalign.formats.header import Header
 from tropalign.formats.pairs.context import PairsContext
-from tropalign.formats.text import concatenated
 from tropalign.results import gapped, rows
 from tropalign.results.alignments import AlignmentTable
 

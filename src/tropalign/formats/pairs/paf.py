@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tropalign.formats.format import Codec
+from tropalign.formats.format import Codec, concatenated
 from tropalign.formats.pairs.context import PairsContext
-from tropalign.formats.text import concatenated
 from tropalign.results import gapped, nucleotides, rows
 from tropalign.results.alignments import AlignmentTable
 

@@ -2,16 +2,21 @@
 
 A read has one primary line: its best score, the first of the file where several are equal. Its other lines are
 secondary (0x100), with ``*`` for letters and qualities, which are those of the primary line. A read that was aligned
-with nothing is one unmapped line.
+with nothing is one unmapped line. BAM is the same, packed by pysam, which is an extra.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from typing import IO
 
 import numpy as np
 
+from tropalign.errors import InputError, named
 from tropalign.formats.format import Codec
 from tropalign.formats.header import Header, one_line
 from tropalign.formats.pairs import primary_lines, sam_fields
@@ -20,6 +25,7 @@ from tropalign.formats.pairs.sam_fields import valid_names
 from tropalign.results import rows
 from tropalign.results.alignments import AlignmentTable
 from tropalign.results.gapped import query_starts
+from tropalign.sequences import SequenceBatch
 
 UNMAPPED, REVERSED, SECONDARY = 4, 16, 256
 #: No mapper's estimate: the score of a pair says nothing of other places where the read might belong.
@@ -43,7 +49,7 @@ def header_text(header: Header, context: PairsContext) -> bytes:
     return ("\n".join(lines) + "\n").encode()
 
 
-def encode(table: AlignmentTable, context: PairsContext) -> bytes:
+def encode_sam(table: AlignmentTable, context: PairsContext) -> bytes:
     """A line per pair, and per query the primary line that the best of its pairs here may be."""
     return primary_lines.encode(table, lines)
 
@@ -93,11 +99,84 @@ def _references(table: AlignmentTable, empty: np.ndarray[tuple[int], np.dtype[np
     return ("text", data, offsets, index, "\t")
 
 
-def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: PairsContext) -> None:
+def assemble_sam(parts: Iterable[bytes], out: IO[bytes], header: Header, context: PairsContext) -> None:
     """Writes the header, and the lines in the order of the pairs."""
     out.write(header_text(header, context))
     for lines in primary_lines.chosen(parts, len(context.queries)):
         out.write(lines)
 
 
-SAM = Codec(encode, assemble, assembled_with=ASSEMBLED_WITH, needs_all=True)
+#: What importing pysam takes.
+PYSAM_BYTES = 24 << 20
+COPIED_BYTES = 1 << 16
+
+
+def encode_bam(table: AlignmentTable, context: PairsContext) -> bytes:
+    """The lines as SAM's, but for U, which BAM does not know."""
+    return primary_lines.encode(table, partial(lines, has_u=False))
+
+
+def require_pysam() -> None:
+    """Raises InputError with the remedy when pysam is absent."""
+    try:
+        import pysam  # noqa: F401
+    except ImportError:
+        raise InputError(f"BAM needs pysam: pip install 'tropalign[bam]', or choose {named('format')} sam") from None
+
+
+def check_bam(context: PairsContext) -> None:
+    """Refuses proteins, whose letters have no number in BAM."""
+    if isinstance(context.queries, SequenceBatch) and not context.queries.alphabet.has_strands:
+        raise InputError(f"BAM holds nucleotides only, and these are proteins: choose {named('format')} sam")
+
+
+def assemble_bam(parts: Iterable[bytes], out: IO[bytes], header: Header, context: PairsContext) -> None:
+    """Packs the lines in the order of the pairs."""
+    import pysam
+
+    head = pysam.AlignmentHeader.from_text(header_text(header, context).decode())
+    with _file_of(out) as (file, failures), pysam.AlignmentFile(file, "wb", header=head) as packed:
+        for lines in primary_lines.chosen(parts, len(context.queries)):
+            for line in bytes(lines).decode().splitlines():
+                packed.write(pysam.AlignedSegment.fromstring(line, head))
+            if failures:
+                return
+
+
+@contextmanager
+def _file_of(out: IO[bytes]) -> Iterator[tuple[IO[bytes], list[Exception]]]:
+    """A file of the system's, as pysam wants it, whose bytes go to the output; and why they do not, once that is so."""
+    read_end, write_end = os.pipe()
+    failures: list[Exception] = []
+
+    def copy() -> None:
+        with open(read_end, "rb", buffering=0) as source:
+            while data := source.read(COPIED_BYTES):
+                if failures:  # read on, or the writer would wait for ever
+                    continue
+                try:
+                    out.write(data)
+                except Exception as error:  # told by the thread that writes
+                    failures.append(error)
+
+    copying = threading.Thread(target=copy)
+    copying.start()
+    try:
+        with open(write_end, "wb") as file:
+            yield file, failures
+    finally:
+        copying.join()
+    if failures:
+        raise failures[0]
+
+
+SAM = Codec(encode_sam, assemble_sam, assembled_with=ASSEMBLED_WITH, needs_all=True)
+BAM = Codec(
+    encode_bam,
+    assemble_bam,
+    assembled_with=ASSEMBLED_WITH,
+    is_binary=True,
+    needs_all=True,
+    require=require_pysam,
+    check=check_bam,
+)

@@ -14,11 +14,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from tropalign.formats.format import Codec
+from tropalign.formats.format import Codec, concatenated
 from tropalign.formats.header import Header
 from tropalign.formats.pairs import M8_COLUMNS, PairsFormat
 from tropalign.formats.pairs.context import PairsContext
-from tropalign.formats.text import concatenated
 from tropalign.results import nucleotides, rows
 from tropalign.results.alignments import AlignmentTable
 from tropalign.results.output_columns import (

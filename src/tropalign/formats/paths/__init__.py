@@ -6,7 +6,7 @@ FORMATS = {
     "paths": (
         Format(*TSV, "paths.tables"),
         Format("matrix", (), TSV[2], "matrix of all pairs", "paths.tables", own_suffix=".tsv"),
-        Format("npz", (".npz",), BYTES, "NumPy", "paths.npz"),
-        Format(*PARQUET, "paths.parquet", package_bytes=PYARROW_BYTES),
+        Format("npz", (".npz",), BYTES, "NumPy", "paths.tables"),
+        Format(*PARQUET, "paths.tables", package_bytes=PYARROW_BYTES),
     ),
 }

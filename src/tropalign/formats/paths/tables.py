@@ -1,14 +1,19 @@
-"""Distances as tab-separated text: a row per source and target, or a matrix."""
+"""Distances as tab-separated text (a row per source and target, or a matrix), as NumPy's ``.npz`` and as Parquet."""
 
 from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Iterable
+from typing import IO, Any
 
 import numpy as np
 
 from tropalign.errors import InputError
-from tropalign.formats.format import Codec
+from tropalign.formats.arrow import needs_pyarrow
+from tropalign.formats.format import Codec, concatenated
 from tropalign.formats.header import Header
 from tropalign.formats.paths.context import SEPARATOR, PathsContext, numbers_as_text
-from tropalign.formats.text import concatenated
 from tropalign.results import rows
 
 
@@ -65,5 +70,85 @@ def check(context: PathsContext) -> None:
         raise InputError("a matrix has no room for paths: write tsv, npz or parquet, or leave --paths out")
 
 
+class _Stream(io.RawIOBase):
+    """An output that is written from its beginning to its end: one that is compressed has no way back."""
+
+    def __init__(self, out: IO[bytes]) -> None:
+        self._out = out
+
+    def writable(self) -> bool:
+        """Says that it is."""
+        return True
+
+    def write(self, data: Any) -> int:
+        """Writes on."""
+        return self._out.write(data)
+
+
+def encode_npz(part: range, context: PathsContext) -> bytes:
+    """An empty part: the arrays are in memory, and are written as they are."""
+    return b""
+
+
+def assemble_npz(parts: Iterable[bytes], out: IO[bytes], header: Header, context: PathsContext) -> None:
+    """``distances``, and the names of their rows and columns; with paths ``predecessors`` and all ``names``."""
+    for _ in parts:
+        pass
+    paths = context.paths
+    names = np.array(context.names, str)
+    arrays = {
+        "distances": context.distances(range(len(paths.sources))),
+        "sources": names[paths.sources],
+        "targets": names[context.targets],
+        "header": np.array(header.comment_lines("")),
+    }
+    if context.with_paths:
+        arrays |= {"predecessors": paths.predecessors, "names": names}
+    with zipfile.ZipFile(_Stream(out), "w") as archive:
+        for name, array in arrays.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
+                np.lib.format.write_array(file, array, allow_pickle=False)
+
+
+def encode_parquet(part: range, context: PathsContext) -> bytes:
+    """The rows of some sources as Arrow's IPC stream: infinity is null, a path the list of its vertices."""
+    import pyarrow as pa
+
+    names = pa.array(context.names, pa.string())
+    distances = context.distances(part).ravel()
+    sources = np.repeat(context.paths.sources[part.start : part.stop], len(context.targets))
+    columns: dict[str, Any] = {
+        "from": names.take(pa.array(sources)),
+        "to": names.take(pa.array(np.tile(context.targets, len(part)))),
+        "distance": pa.array(distances, mask=distances == context.paths.infinity),
+    }
+    if context.with_paths:
+        found = [context.paths.row_paths(row, context.targets) for row in part]
+        none = np.zeros(0, np.int64)
+        vertices, lengths = (np.concatenate([none, *(pair[k] for pair in found)]) for k in (0, 1))
+        offsets = pa.array(np.concatenate([[0], np.cumsum(lengths)]), pa.int64())
+        columns["path"] = pa.LargeListArray.from_arrays(offsets, names.take(pa.array(vertices)))
+    table = pa.table(columns)
+    sink = io.BytesIO()
+    with pa.ipc.new_stream(sink, table.schema) as stream:
+        stream.write_table(table)
+    return sink.getvalue()
+
+
+def assemble_parquet(parts: Iterable[bytes], out: IO[bytes], header: Header, context: PathsContext) -> None:
+    """A row group per part; the schema's metadata says how it was made."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    schema = pa.ipc.open_stream(encode_parquet(range(0), context)).schema.with_metadata(header.notes())
+    with pq.ParquetWriter(out, schema, compression="zstd") as writer:
+        for part in parts:
+            writer.write_table(pa.ipc.open_stream(part).read_all().replace_schema_metadata(schema.metadata))
+
+
 TSV = Codec(encode_tsv, concatenated(tsv_header))
 MATRIX = Codec(encode_matrix, concatenated(matrix_header), check=check)
+NPZ = Codec(encode_npz, assemble_npz, is_binary=True)
+PARQUET = Codec(
+    encode_parquet, assemble_parquet, is_binary=True, require=needs_pyarrow("Parquet needs", "choose another --format")
+)

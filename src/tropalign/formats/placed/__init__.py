@@ -10,7 +10,7 @@ _OUTPUTS = {
     ),
     "placed/table": (Format(*TSV, "placed.table"), Format(*PARQUET, "placed.table")),
     "placed/branches": (Format("jplace", (".jplace",), "application/json", "", "placed.jplace"),),
-    "placed/taxa": (Format("taxa", *TSV[1:], "placed.taxa"),),
+    "placed/taxa": (Format("taxa", *TSV[1:], "placed.table"),),
     "placed/report": (Format(*HTML, "placed.report"),),
 }
 #: All of them have the kind "placed" in shards.

@@ -13,11 +13,10 @@ from typing import IO
 import numpy as np
 
 from tropalign.errors import shown
-from tropalign.formats.format import Codec
+from tropalign.formats.format import Codec, concatenated
 from tropalign.formats.header import Header
 from tropalign.formats.result_file import Packed, result_format
 from tropalign.formats.segments.context import SegmentsContext, rows_of
-from tropalign.formats.text import concatenated
 from tropalign.results.segments import Segments
 
 COLUMNS = ("sequence", "start", "end", "label", "length", "support", "log_likelihood")

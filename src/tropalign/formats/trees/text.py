@@ -7,8 +7,7 @@ import re
 import numpy as np
 
 from tropalign.formats.aligned import AlignedContext
-from tropalign.formats.format import Codec
-from tropalign.formats.text import concatenated
+from tropalign.formats.format import Codec, concatenated
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.trees.newick import parse_newick
 

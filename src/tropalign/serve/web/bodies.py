@@ -131,7 +131,7 @@ def check_names(data: dict[str, Any], known: Sequence[str]) -> None:
 
 
 def _no_number(word: str) -> None:
-    raise ValueError(f"{word} is no number")
+    raise ValueError(f"{word} is not a number")
 
 
 def _whole(digits: str) -> int:

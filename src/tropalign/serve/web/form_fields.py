@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from tropalign.submissions.labels import for_forms, output_label
+from tropalign.submissions.form_texts import for_forms
+from tropalign.submissions.labels import output_label
 from tropalign.submissions.submission import FieldError
 from tropalign.submissions.verbs import format_of_verb
 
@@ -188,7 +189,7 @@ def options_of(verb: ServedVerb, texts: Mapping[str, str]) -> dict[str, Any]:
     Raises
     ------
     FieldError
-        A text is no number where one is asked for.
+        A text is not a number where one is asked for.
     """
     found: dict[str, Any] = {}
     for each in verb.options:

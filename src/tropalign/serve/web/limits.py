@@ -180,7 +180,7 @@ def _said_length(scope: Scope) -> int | None:
     if not said:
         return 0
     if len(said) > 1 or not said[0].isdigit() or len(said[0]) > 18:
-        raise _hanging_up(400, "the header Content-Length is no number")
+        raise _hanging_up(400, "the header Content-Length is not a number")
     return int(said[0])
 
 

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from tropalign.serve.records import Job, JobFile, State
 from tropalign.serve.web.templating import duration_text, percent, size_text
-from tropalign.submissions.labels import message_for_forms
+from tropalign.submissions.form_texts import message_for_forms
 
 if TYPE_CHECKING:
     from tropalign.serve.storage import Storage

@@ -264,7 +264,7 @@ function ranked(column) {
 }
 
 /**
- * Rows by their keys; of equal keys the order stays, and what is no number comes last. A radix sort, 11 bits at a time:
+ * Rows by their keys; of equal keys the order stays, and what is not a number comes last. A radix sort, 11 bits at a time:
  * the bits of a float, its sign turned, order as whole numbers do.
  */
 function sortedBy(rows, keys, isUp) {

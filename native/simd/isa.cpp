@@ -1,0 +1,64 @@
+#include "isa.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <stdexcept>
+
+#ifndef TROPALIGN_ISAS
+#include "isa_list.hpp"
+#endif
+
+namespace tropalign {
+namespace {
+
+// The build makes TROPALIGN_ISAS(X): X(v2, ) X(v3, ) and so on, the plainest first.
+const char *const all_isas[] = {
+#define X(isa, ...) #isa,
+    TROPALIGN_ISAS(X)
+#undef X
+};
+
+bool processor_has(const std::string &isa) {
+    if (isa == "generic") return true;
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    if (isa == "v2") return __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt");
+    bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
+              __builtin_cpu_supports("fma");
+    if (isa == "v3") return v3;
+    bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+              __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+              __builtin_cpu_supports("avx512vl");
+    if (isa == "v4") return v4;
+    if (isa == "v4vbmi") return v4 && __builtin_cpu_supports("avx512vbmi");
+    return false;
+#else
+    (void)isa;
+    return true;
+#endif
+}
+
+}  // namespace
+
+std::vector<std::string> supported_isas() {
+    std::vector<std::string> names;
+    for (const char *isa : all_isas)
+        if (processor_has(isa)) names.insert(names.begin(), isa);
+    return names;
+}
+
+std::string selected_isa() {
+    const char *wanted = std::getenv("TROPALIGN_ISA");
+    const std::vector<std::string> supported = supported_isas();
+    if (supported.empty()) throw std::runtime_error("tropalign needs a processor with SSE4.2 (x86-64-v2) or better");
+    const std::string name = wanted && *wanted ? wanted : supported.front();
+    if (std::find(supported.begin(), supported.end(), name) == supported.end()) {
+        std::string known;
+        for (const std::string &isa : supported) known += (known.empty() ? "" : ", ") + isa;
+        throw std::runtime_error("TROPALIGN_ISA=" + name + " is not an instruction set that this processor has and " +
+                                 "tropalign was compiled for: these are " + known + " (docs/install.md: more)");
+    }
+    return name;
+}
+
+}  // namespace tropalign

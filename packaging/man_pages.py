@@ -1,0 +1,14 @@
+"""Writes the pages for man into a folder, as in `PYTHONPATH=src python packaging/man_pages.py build/man/man1`."""
+
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from types import ModuleType
+
+if find_spec("tropalign._native") is None:  # declarations name tables only: pages can be made before the core is
+    sys.modules["tropalign._native"] = ModuleType("tropalign._native")
+
+from tropalign.cli.main import make_parser
+from tropalign.cli.manual import write_pages
+
+write_pages(make_parser(False), Path(sys.argv[1]))

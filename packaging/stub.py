@@ -1,0 +1,50 @@
+"""Writes src/tropalign/_native.pyi: the compiled core as type checkers see it.
+
+    python packaging/stub.py            `make rebuild` does it, too
+
+Names, parameters, defaults and types are what nanobind says of the functions that are installed; the types of results
+are those of the functions in native/bindings (python.hpp has what is typed there).
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from nanobind.stubgen import StubGen  # type: ignore[import-untyped]
+
+from tropalign import _native
+
+STUB = Path(__file__).resolve().parent.parent / "src" / "tropalign" / "_native.pyi"
+HEAD = '''"""The compiled core, as type checkers see it; made by packaging/stub.py, out of native/bindings.
+
+Every function checks its arrays and raises ValueError on a wrong one, TypeError on one of another dtype or layout.
+Arrays are contiguous in C order. What another thread writes into them during a call is not guarded.
+"""
+
+'''
+
+
+def stub() -> str:
+    """The text of the stub, for the core that is imported."""
+    made = StubGen(_native, include_docstrings=False)
+    made.put(_native)
+    text = re.sub(r"Annotated\[(NDArray(?:\[[\w.]+\])?), dict\((?:[^()]|\([^()]*\))*\)\]", r"\1", made.get())
+    text = re.sub(r"\bNDArray\b(?!\[|$)", "NDArray[Any]", text, flags=re.MULTILINE)
+    text = re.sub(r"^import (types|numpy\.typing)\n|^from typing import .*\n", "", text, flags=re.MULTILINE)
+    text = text.replace("numpy.typing.NDArray", "NDArray")
+    text = text.replace("types.EllipsisType", "...").replace("numpy.bool]", "numpy.bool_]")
+    text = re.sub(r"\(float\('inf'\).*?\)\)?(?=\) ->)", "...", text)
+    arrays = sorted(set(re.findall(r"NDArray\[numpy\.(\w+)\]", text)))
+    aliases = "".join(f"_{name.strip('_')}: TypeAlias = NDArray[numpy.{name}]\n" for name in arrays)
+    text = re.sub(r"NDArray\[numpy\.(\w+?)_?\]", r"_\1", text).replace("typing.Any", "Any")
+    text = text.replace("\n\nimport numpy\n", "\nfrom typing import Any, TypeAlias\n\nimport numpy\n", 1)
+    text = text.replace("import NDArray\n", f"import NDArray\n\n{aliases}", 1)
+    command = [sys.executable, "-m", "ruff", "format", "--stdin-filename", STUB.name, "-"]
+    return subprocess.run(command, input=HEAD + text, capture_output=True, text=True, check=True).stdout
+
+
+if __name__ == "__main__":
+    STUB.write_text(stub(), encoding="utf-8")

@@ -1,0 +1,165 @@
+"""Parsers made of the declarations of verbs, and what the words of a command line make of these."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
+from typing import Any, NoReturn
+
+from tropalign.errors import did_you_mean, shown
+from tropalign.options.kinds import Kind
+from tropalign.options.option import REQUIRED, Option, grouped
+from tropalign.verbs.command import Command
+
+#: Where argparse keeps the verb's class: no option is called so.
+DECLARED = "the verb's class"
+
+
+class Parser(argparse.ArgumentParser):
+    """An argparse parser whose errors are one sentence, with the word that was meant where one is near."""
+
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parses as argparse does; the verb's own parser speaks of options that it does not have."""
+        self._refuse_other_programs(args)
+        options, extra = self.parse_known_args(args, namespace)
+        if extra:
+            verb: Parser = getattr(options, "parser", self)
+            command: type[Command] | None = getattr(options, DECLARED, None)
+            if command is not None and command.takes_stdin and not any(word.startswith("-") for word in extra):
+                files = [options.queries, *filter(None, [getattr(options, "targets", None)]), *extra]
+                verb.error(_too_many(files, verb.prog))
+            if command is not None and command.no_shards and any(w.partition("=")[0] == "--shard" for w in extra):
+                verb.error(command.no_shards)
+            names = [name for action in verb._actions for name in action.option_strings]
+            hints = (did_you_mean(word.partition("=")[0], names) for word in extra if word.startswith("--"))
+            verb.error(f"unrecognized arguments: {' '.join(extra)}{next(filter(None, hints), '')}")
+        return options
+
+    def _refuse_other_programs(self, words: Sequence[str] | None) -> None:
+        """Answers options of other programs before argparse reads them: as ``-o utfmt``, ``-q uery``."""
+        from tropalign.cli.other_programs import refusal
+
+        verb = verbs_of(self).get(words[0]) if words else None
+        if words and verb is not None and not {"-h", "--help"} & set(words):
+            own = [name for action in verb._actions for name in action.option_strings]
+            sentence = refusal(words[0], words[1:], own)
+            if sentence is not None:
+                verb.error(sentence)
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        try:
+            super()._check_value(action, value)
+        except argparse.ArgumentError as error:
+            error.message += did_you_mean(str(value), map(str, action.choices or ()))
+            raise
+
+    def error(self, message: str) -> NoReturn:
+        """Prints the sentence and exits with 2."""
+        self.exit(2, f"tropalign: {shown(message)} (see {self.prog} --help)\n")
+
+
+def _too_many(files: Sequence[str], command: str) -> str:
+    """What to do with more files than a verb takes."""
+    return f"{len(files)} files are too many: join those of one set, as in cat {shlex.join(files)} | {command} -"
+
+
+def verbs_of(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    """The parsers of the verbs by their names; ``db`` has verbs of its own."""
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            return dict(action.choices)
+    return {}
+
+
+def all_actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
+    """All options and arguments, those of verbs included."""
+    yield from parser._actions
+    for verb in verbs_of(parser).values():
+        yield from all_actions(verb)
+
+
+def add_command(verbs: Any, command: type[Command], formatter: Any) -> argparse.ArgumentParser:
+    """Registers a verb: its help and its options are those of its declaration."""
+    parser: argparse.ArgumentParser = verbs.add_parser(
+        command.verb.split()[-1],
+        help=command.summary,
+        description=command.description,
+        epilog=command.example,
+        formatter_class=formatter,
+        allow_abbrev=False,
+    )
+    for title, options in grouped(command.declared().values()).items():
+        group: Any = parser.add_argument_group(title, command.group_texts.get(title)) if title else parser
+        either: dict[str, Any] = {}
+        for one in options:
+            place = group
+            if one.either:
+                place = either.setdefault(one.either, None) or group.add_mutually_exclusive_group()
+                either[one.either] = place
+            _add_option(place, one)
+    if command.actions:
+        actions = parser.add_subparsers(dest="action", metavar="ACTION", title="actions")
+        for action in command.actions:
+            add_command(actions, action, formatter)
+    parser.set_defaults(**{DECLARED: command, "parser": parser})
+    return parser
+
+
+def _add_option(group: Any, one: Option) -> None:
+    """An option, or an argument that its place tells, as argparse has it."""
+    said: dict[str, Any] = {"help": one.help.replace("%", "%%"), "metavar": one.metavar}
+    if one.is_flag:
+        group.add_argument(*one.typed, dest=one.name, action="store_true", help=said["help"])
+        return
+    if one.on_help is not None:
+        said |= {"action": _ListingAction, "listing": one.on_help}
+    elif one.many == "append":
+        said["action"] = "append"
+    elif one.many is not None:
+        said["nargs"] = one.many
+    if one.choices is not None:
+        said["choices"] = one.choices
+    if one.kind is not None:
+        said["type"] = _reader(one.kind)
+    if one.typed:
+        default = None if one.default is REQUIRED else one.default
+        group.add_argument(*one.typed, dest=one.name, required=one.default is REQUIRED, default=default, **said)
+    else:
+        group.add_argument(one.name, **said)
+
+
+def _reader(kind: Kind) -> Callable[[str], Any]:
+    """Reads a word as argparse wants it: with its own error, so that the text is kept."""
+
+    def read(word: str) -> Any:
+        try:
+            return kind.parse(word)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+
+    return read
+
+
+class _ListingAction(argparse.Action):
+    """Takes a value; ``help`` prints what there is, and ends."""
+
+    def __init__(self, listing: tuple[str, str], **said: Any) -> None:
+        super().__init__(**said)
+        self._listing = listing
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option: str | None = None
+    ) -> None:
+        if values == "help":
+            module, function = self._listing
+            print(getattr(import_module(module), function)(), end="")
+            parser.exit()
+        setattr(namespace, self.dest, values)
+
+
+def command_of(options: argparse.Namespace) -> Command:
+    """The verb with the values that the words of the command line gave it."""
+    command: type[Command] = getattr(options, DECLARED)
+    return command(**{name: getattr(options, name) for name in command.declared()})

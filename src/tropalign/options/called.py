@@ -1,0 +1,71 @@
+"""Python functions whose arguments are options: signature, checks and docs are those of the options' class."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterable
+from functools import wraps
+from textwrap import fill, indent
+from typing import ParamSpec, TypeVar, cast
+
+from tropalign.options.option import Option, Options
+
+P = ParamSpec("P")
+A = TypeVar("A", bound=Options)
+R = TypeVar("R")
+
+
+def called_with(arguments: Callable[P, A]) -> Callable[[Callable[[A], R]], Callable[P, R]]:
+    """Makes a function of one object of options a function of these options as arguments.
+
+    Type checkers see the arguments, as they see those of the class; ``help()`` shows them, with the docs of each.
+
+    Examples
+    --------
+    >>> from tropalign.options.option import Options, option
+    >>> class Sum(Options):
+    ...     factor: int = option(default=2, doc="What the result is multiplied by.", kind=None)
+    >>> @called_with(Sum)
+    ... def twice(call):
+    ...     '''Multiplies.'''
+    ...     return call.factor * 10
+    >>> twice(factor=3), twice()
+    (30, 20)
+    """
+    assert isinstance(arguments, type) and issubclass(arguments, Options)
+
+    def made(function: Callable[[A], R]) -> Callable[P, R]:
+        @wraps(function)
+        def call(*values: P.args, **named: P.kwargs) -> R:
+            try:
+                given = cast(A, arguments(*values, **named))
+            except TypeError as error:
+                raise TypeError(str(error).replace(arguments.__name__, f"{function.__name__}()", 1)) from None
+            return function(given)
+
+        call.__signature__ = inspect.signature(arguments)  # type: ignore[attr-defined]
+        call.__doc__ = _documented(function.__doc__ or "", arguments.in_order_of_call())
+        call.arguments = arguments  # type: ignore[attr-defined]
+        return call
+
+    return made
+
+
+def documented(options: type[A]) -> type[A]:
+    """Puts the docs of its options into the docs of a class."""
+    options.__doc__ = _documented(options.__doc__ or "", options.in_order_of_call())
+    return options
+
+
+def _documented(text: str, options: Iterable[Option]) -> str:
+    """Puts a section of parameters behind the first sentences of a docstring."""
+    head, *sections = re.split(r"\n\n(?=[A-Z][a-z]+\n-+\n)", inspect.cleandoc(text))
+    parameters = "Parameters\n----------\n" + "\n".join(map(_documented_one, options))
+    return "\n\n".join([head, parameters, *sections])
+
+
+def _documented_one(one: Option) -> str:
+    words = "" if one.choices is None else " : {" + ", ".join(f'"{word}"' for word in one.choices) + "}"
+    body = one.doc or one.help[:1].upper() + one.help[1:] + "."
+    return f"{one.name}{words}\n{indent(fill(body, 108, break_long_words=False, break_on_hyphens=False), '    ')}"

@@ -1,0 +1,137 @@
+"""Thresholds of a search, under HMMER's names."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal, get_args
+
+from tropalign.errors import UsageError, named
+from tropalign.options.kinds import NUMBER, POSITIVE
+from tropalign.options.option import Options, argument, option
+
+Cutoffs = Literal["gathering", "noise", "trusted"]
+#: Kinds of a model's own thresholds, by the names of its attributes.
+BIT_CUTOFFS = get_args(Cutoffs)
+_INSTEAD = "in place of the E-value, from a score of S bits on"
+
+
+class Thresholds(Options):
+    """What is reported and what is included, under HMMER's names.
+
+    Parameters
+    ----------
+    E, T
+        Report hits with an E-value of at most E, or in place of that with a score of at least T bits.
+    domE, domT
+        The bounds of domains of reported hits.
+    incE, incT, incdomE, incdomT
+        The bounds of what counts as significant, is aligned and begins the next iteration.
+    bit_cutoffs : {"gathering", "noise", "trusted"}, or None
+        In place of all of these the thresholds of each model (GA, NC, TC).
+    Z, domZ
+        How much was searched; by default the targets, and the targets that are reported.
+
+    Raises
+    ------
+    UsageError
+        A value that is not a number, an E-value or a Z that is not above 0, or unknown cutoffs.
+
+    Examples
+    --------
+    >>> tropalign.Thresholds(E=1e-3).incE
+    0.01
+    """
+
+    E: float = option(
+        default=10.0,
+        kw_only=False,
+        flags=("-E",),
+        kind=POSITIVE,
+        metavar="X",
+        label="Maximum E-value of a hit",
+        is_common=True,
+        help="report hits with an E-value up to X (default: 10)",
+        form_help="Report hits with at most this E-value (default: 10)",
+    )
+    T: float | None = option(
+        default=None,
+        kw_only=False,
+        flags=("-T",),
+        kind=NUMBER,
+        metavar="S",
+        label="Minimum score of a hit",
+        help=_INSTEAD,
+    )
+    domE: float = option(
+        default=10.0,
+        kw_only=False,
+        kind=POSITIVE,
+        metavar="X",
+        label="Maximum E-value of a domain",
+        is_common=True,
+        help="report domains with an E-value up to X (default: 10)",
+        form_help="Report domains with at most this E-value (default: 10)",
+    )
+    domT: float | None = option(
+        default=None, kw_only=False, kind=NUMBER, metavar="S", label="Minimum score of a domain", help=_INSTEAD
+    )
+    incE: float = option(
+        default=0.01,
+        kw_only=False,
+        kind=POSITIVE,
+        metavar="X",
+        label="Significant E-value of a hit",
+        help="include hits with an E-value up to X (default: 0.01)",
+        form_help="Include hits with at most this E-value (default: 0.01)",
+    )
+    incT: float | None = option(
+        default=None, kw_only=False, kind=NUMBER, metavar="S", label="Significant score of a hit", help=_INSTEAD
+    )
+    incdomE: float = option(
+        default=0.01,
+        kw_only=False,
+        kind=POSITIVE,
+        metavar="X",
+        label="Significant E-value of a domain",
+        help="include domains with an E-value up to X (default: 0.01)",
+        form_help="Include domains with at most this E-value (default: 0.01)",
+    )
+    incdomT: float | None = option(
+        default=None, kw_only=False, kind=NUMBER, metavar="S", label="Significant score of a domain", help=_INSTEAD
+    )
+    bit_cutoffs: Cutoffs | None = argument(default=None, kw_only=False)
+    Z: float | None = option(
+        default=None,
+        kw_only=False,
+        flags=("-Z",),
+        kind=POSITIVE,
+        metavar="N",
+        label="Number of targets",
+        help="E-values as if N targets were searched, or models by scan (default: as many as there are)",
+    )
+    domZ: float | None = option(
+        default=None,
+        kw_only=False,
+        kind=POSITIVE,
+        metavar="N",
+        label="Number of reported targets",
+        help="E-values of domains as if N targets or models were reported (default: as many as are)",
+    )
+
+    def settle(self) -> None:
+        """Checks the values."""
+        if self.bit_cutoffs is not None and self.bit_cutoffs not in BIT_CUTOFFS:
+            raise UsageError(f"bit_cutoffs {self.bit_cutoffs!r} are none of {', '.join(BIT_CUTOFFS)}")
+        for name, one in self.declared().items():
+            value, is_score = getattr(self, name), name.endswith("T")
+            if name == "bit_cutoffs" or (value is None and one.default is None):
+                continue
+            if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
+                raise UsageError(f"{named(name)} is a number, not {value!r}")
+            if not is_score and value <= 0:
+                raise UsageError(f"{named(name)} has to be above 0, and is {value!r}")
+
+    @property
+    def sorts_by_score(self) -> bool:
+        """Whether hits are sorted by score, as HMMER does where inclusion goes by it, and not by P-value."""
+        return self.incT is not None or self.bit_cutoffs is not None

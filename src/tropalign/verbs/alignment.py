@@ -1,0 +1,189 @@
+"""Options of verbs that align pairs: how pairs are aligned and scored, and what the sequences are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tropalign.options.kinds import DECIMAL, TEXT, Choices
+from tropalign.options.option import Options, input_file, option
+from tropalign.pairwise.options import FREE_ENDS, MODES, ModeOption, StrandOption
+from tropalign.verbs.command import Command
+
+if TYPE_CHECKING:
+    from tropalign.scoring import Gap, SubstitutionMatrix
+    from tropalign.sequences import Alphabet, SequenceBatch
+    from tropalign.sequences.translation import Frames
+
+    Side = SequenceBatch | Frames
+
+#: Score of a match and a mismatch where only the other one is given.
+MATCH, MISMATCH = 5, -4
+
+
+class ScoringOptions(Options, group="alignment"):
+    """Free ends, letters and gaps."""
+
+    free_ends: str | None = option(
+        default=None,
+        kind=TEXT,
+        metavar="LIST",
+        label="Ends that are free",
+        help="with semiglobal: which of query-start,query-end,target-start,target-end are free (default: all)",
+    )
+    matrix: str | None = input_file(
+        default=None,
+        holds="matrix",
+        names=("tropalign.scoring.names", "known_names"),
+        metavar="NAME|FILE",
+        label="Substitution matrix",
+        file_label="Matrix of your own",
+        is_common=True,
+        help="substitution matrix: a name, also EMBOSS's or parasail's (BLOSUM62, EDNAFULL), or a file in NCBI format "
+        f"(default: BLOSUM62; for nucleotides match {MATCH}, mismatch {MISMATCH})",
+        form_help="Substitution matrix: a name, also EMBOSS's or parasail's (BLOSUM62, EDNAFULL); or a file in NCBI "
+        f"format, among more inputs (default: BLOSUM62; for nucleotides match {MATCH}, mismatch {MISMATCH})",
+    )
+    match: float | None = option(
+        default=None,
+        kind=DECIMAL,
+        metavar="N",
+        label="Match score",
+        help="score of equal letters, in place of a matrix",
+    )
+    mismatch: float | None = option(
+        default=None,
+        kind=DECIMAL,
+        metavar="N",
+        label="Mismatch score",
+        help="score of different letters, mostly negative",
+    )
+    iupac: str | None = option(
+        default=None,
+        choices=Choices("tropalign.scoring.letter_scores", "IUPAC"),
+        label="Ambiguous nucleotides",
+        help="without a matrix, R against A, N against C ...: mismatch (default; N scores 0), zero as in vsearch, or "
+        "match where both may be the same residue",
+    )
+    gap_open: float | None = option(
+        default=None,
+        kind=DECIMAL,
+        metavar="N",
+        label="Gap opening cost",
+        is_common=True,
+        help="cost of a gap beside its residues (default: 11; nucleotides 10); EMBOSS's 10 and 0.5 are 9.5 and "
+        "--gap-extend 0.5",
+    )
+    gap_extend: float | None = option(
+        default=None,
+        kind=DECIMAL,
+        metavar="N",
+        label="Gap extension cost",
+        is_common=True,
+        help="cost of each residue of a gap, the first too (default: 1)",
+    )
+    gap_open2: float | None = option(
+        default=None,
+        kind=DECIMAL,
+        metavar="N",
+        label="Second gap opening cost",
+        help="with --gap-extend2 a second cost of gaps, each of which costs the less of the two",
+    )
+    gap_extend2: float | None = option(
+        default=None,
+        kind=DECIMAL,
+        metavar="N",
+        label="Second gap extension cost",
+        help="the second cost of each residue of a gap",
+    )
+    end_gap_open: float | None = option(
+        default=None,
+        kind=DECIMAL,
+        metavar="N",
+        label="End gap opening cost",
+        help="with global and semiglobal: cost of a gap beside its residues, before the first and after the last "
+        "residue of a sequence, where that end is not free (default: as within)",
+    )
+    end_gap_extend: float | None = option(
+        default=None,
+        kind=DECIMAL,
+        metavar="N",
+        label="End gap extension cost",
+        help="the cost of each residue of such a gap",
+    )
+
+
+class SequenceOptions(Options, group="alignment"):
+    """What the sequences are."""
+
+    alphabet: str = option(
+        default="auto",
+        choices=Choices("tropalign.sequences.alphabet", "ALPHABETS", "auto"),
+        is_common=True,
+        help="what the sequences are (default: judged by their letters)",
+    )
+    strict: bool = option(default=False, label="Refuse other letters", help="letters outside the alphabet are an error")
+    skip_empty: bool = option(default=False, label="Leave empty sequences out", help="leave empty sequences out")
+
+
+class AlignmentOptions(Command, ModeOption, ScoringOptions, StrandOption, SequenceOptions):
+    """What verbs have in common that align pairs."""
+
+    def check_alignment(self) -> None:
+        """Refuses options that exclude each other."""
+        if self.free_ends is not None:
+            freeing = [name for name, mode in MODES.items() if mode.frees_ends]
+            if self.mode not in freeing:
+                self.refuse(f"--free-ends belongs to --mode {' or '.join(freeing)}")
+        if self.matrix is not None and any(given is not None for given in (self.match, self.mismatch, self.iupac)):
+            self.refuse("--matrix and --match/--mismatch/--iupac exclude each other")
+
+    @property
+    def ends(self) -> frozenset[str]:
+        """The ends that are free where ends may be."""
+        words = FREE_ENDS if self.free_ends is None else filter(None, self.free_ends.split(","))
+        return frozenset(end.strip() for end in words)
+
+    def scoring(self, alphabet: Alphabet) -> tuple[SubstitutionMatrix, Gap]:
+        """The matrix and gap cost asked for, else those of the alphabet."""
+        from tropalign.pairwise.api import default_scoring
+        from tropalign.scoring import Gap, SubstitutionMatrix
+        from tropalign.scoring.letter_scores import IUPAC
+
+        matrix: SubstitutionMatrix | None = None
+        if self.matrix is not None:
+            matrix = SubstitutionMatrix.load(self.matrix, alphabet)
+        elif any(given is not None for given in (self.match, self.mismatch, self.iupac)):
+            if self.match is self.mismatch is None and alphabet.match_mismatch is None:
+                self.refuse(f"--iupac goes with --match and --mismatch where sequences are {alphabet.name}s")
+            match = MATCH if self.match is None else self.match
+            mismatch = MISMATCH if self.mismatch is None else self.mismatch
+            matrix = SubstitutionMatrix.match_mismatch(match, mismatch, alphabet, self.iupac or IUPAC[0])
+        matrix, gap = default_scoring(alphabet, matrix, None)
+        if (self.gap_open2 is None) != (self.gap_extend2 is None):
+            self.refuse("--gap-open2 and --gap-extend2 belong together: give both")
+        return matrix, Gap(
+            gap.open if self.gap_open is None else self.gap_open,
+            gap.extend if self.gap_extend is None else self.gap_extend,
+            self.gap_open2,
+            self.gap_extend2,
+        )
+
+    def end_gap(self, gap: Gap) -> Gap | None:
+        """The cost of gaps at the ends, of which what is not said is as within; None where nothing is said."""
+        from tropalign.scoring import Gap
+
+        if self.end_gap_open is None and self.end_gap_extend is None:
+            return None
+        return Gap(
+            gap.open if self.end_gap_open is None else self.end_gap_open,
+            gap.extend if self.end_gap_extend is None else self.end_gap_extend,
+        )
+
+    def batch(self, path: str, wants_qualities: bool = False) -> SequenceBatch:
+        """The sequences of a file, with their qualities where these are wanted."""
+        from tropalign.sequences import read_sequences
+        from tropalign.sequences.alphabet import ALPHABETS
+
+        alphabet = ALPHABETS.get(self.alphabet)  # None for "auto"
+        reading: dict[str, Any] = {"skip_empty": self.skip_empty, "strict": self.strict}
+        return read_sequences(path, alphabet=alphabet, qualities=wants_qualities, **reading)

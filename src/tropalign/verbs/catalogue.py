@@ -1,0 +1,34 @@
+"""Which verbs there are, and where each is declared: nothing of a verb is loaded before it is asked for."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import cast
+
+from tropalign.verbs.command import Command
+
+#: Module and class of each verb, in the order of the help. `serve` and `submit` stand above what they run.
+HOMES = {
+    "pairs": "tropalign.verbs.pairs:Pairs",
+    "cluster": "tropalign.verbs.cluster:Cluster",
+    "msa": "tropalign.verbs.msa:Msa",
+    "tree": "tropalign.verbs.tree:MakeTree",
+    "search": "tropalign.verbs.hits:Search",
+    "scan": "tropalign.verbs.hits:Scan",
+    "place": "tropalign.verbs.place:Place",
+    "decode": "tropalign.verbs.decode:Decode",
+    "score": "tropalign.verbs.score:Score",
+    "paths": "tropalign.verbs.paths:Paths",
+    "db": "tropalign.verbs.db:Db",
+    "merge": "tropalign.verbs.merge:Merge",
+    "devices": "tropalign.verbs.devices:Devices",
+    "serve": "tropalign.serve.command:Serve",
+    "submit": "tropalign.client.command:Submit",
+}
+VERBS = tuple(HOMES)
+
+
+def declared(name: str) -> type[Command]:
+    """The verb of this name. Raises KeyError where there is none."""
+    module, _, word = HOMES[name].partition(":")
+    return cast("type[Command]", getattr(import_module(module), word))

@@ -1,0 +1,266 @@
+"""``tropalign cluster``: clusters of similar sequences."""
+
+from __future__ import annotations
+
+import hashlib
+import shlex
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from tropalign.clusters.options import MIN_IDENTITY, ClusteringOptions, ClusterOptions, CoverageOf
+from tropalign.formats.registry import format_for_path, format_names
+from tropalign.options.option import Options, but, input_file, option, output_file
+from tropalign.pairwise.options import ModeName, ModeOption
+from tropalign.verbs.alignment import AlignmentOptions
+from tropalign.verbs.command import Served
+from tropalign.verbs.run_options import (
+    GROUP,
+    DeviceOptions,
+    DryRunOptions,
+    MemoryOptions,
+    OutputOptions,
+    ShardOptions,
+    devices_of,
+    started,
+)
+from tropalign.verbs.run_options import ClusterOptions as WorkerOptions
+from tropalign.verbs.runs import print_forecast, tell_of, where_foretold
+
+if TYPE_CHECKING:
+    from tropalign.execution.archive import Shards
+    from tropalign.execution.manifest import Shard
+    from tropalign.execution.progress import Show
+    from tropalign.execution.run import Output
+    from tropalign.sequences import Alphabet, SequenceBatch
+
+
+class ResultOptions(Options, group=GROUP):
+    """The files that are written."""
+
+    format: str | None = option(
+        default=None,
+        flags=("-f", "--format"),
+        choices=format_names("clusters"),
+        role="machine",
+        help="what to write (default: by the suffix of -o, else tsv)",
+    )
+    representatives: str | None = output_file(
+        output="representatives", suffix=".fasta", metavar="FILE", help="the representatives as FASTA"
+    )
+    uc: str | None = output_file(
+        output="uc",
+        suffix=".uc",
+        metavar="FILE",
+        help="the clusters in USEARCH's format, beside those of -o",
+        form_help="The clusters in USEARCH's format, beside the result",
+    )
+    sizeout: bool = option(
+        default=False,
+        label="Sizes in names",
+        is_common=True,
+        help="representatives get ;size=N, the reads of their cluster",
+    )
+
+
+class Cluster(
+    ClusteringOptions,
+    AlignmentOptions,
+    OutputOptions,
+    ResultOptions,
+    DeviceOptions,
+    WorkerOptions,
+    MemoryOptions,
+    DryRunOptions,
+    ShardOptions,
+):
+    """Clusters of similar sequences, greedily or by linkage of all pairs."""
+
+    verb = "cluster"
+    summary = "clusters of similar sequences"
+    description = (
+        "Puts sequences into clusters by exact pairwise alignment: greedily, each beside a representative, or by "
+        "linkage of all pairs."
+    )
+    example = """example:
+  tropalign cluster reads.fa -o clusters.tsv --representatives otus.fa --sizeout
+  tropalign cluster reads.fa --min-identity 0.99 --order abundance --strand both -o clusters.uc
+  tropalign cluster proteins.fa --method average --min-identity 0.4 --identity columns -o families.tsv
+
+Every sequence is aligned with every representative that it might join; docs/cluster.md says what is spared and why.
+Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrupted."""
+    served = Served(title="Cluster", kind="clusters", example={"queries": "amplicons.fasta"})
+    takes_stdin = True
+    finishes = ("representatives", "uc")
+
+    queries: str = input_file(
+        flags=(),
+        metavar="FILE",
+        holds="sequences",
+        label="Sequences",
+        help="FASTA or FASTQ, compressed or not; - is standard input",
+    )
+    min_identity: float | None = but(ClusteringOptions, "min_identity", default=None)  # type: ignore[assignment]
+    coverage_of: CoverageOf | None = but(ClusteringOptions, "coverage_of", default=None)  # type: ignore[assignment]
+    mode: ModeName = but(
+        ModeOption,
+        "mode",
+        default="global",
+        help=ModeOption.declared()["mode"].help.replace("default: local", "default: global"),
+    )
+    shard: Shard | None = but(
+        ShardOptions,
+        "shard",
+        default=None,
+        help=f"with --method single, complete or average: {ShardOptions.declared()['shard'].help}",
+    )
+
+    def check(self) -> None:
+        """Refuses options that do not go together."""
+        if self.shard is not None and self.method == "greedy":
+            self.refuse(
+                "greedy clusters are decided one after another and have no shards: choose --method single, complete "
+                "or average, or leave --shard out"
+            )
+        self.check_alignment()
+        if self.coverage_of is not None and self.min_coverage is None:
+            self.refuse("--coverage-of belongs to --min-coverage: say how much has to be covered")
+        if self.sizeout and self.representatives is None:
+            self.refuse("--sizeout belongs to --representatives: name a file for them")
+        if self.method != "greedy" and self.assign != "best":
+            self.refuse("--assign belongs to --method greedy: leave it out")
+
+    def run(self) -> None:
+        """Reads, clusters, and writes."""
+        from tropalign.clusters.api import cluster_batch
+        from tropalign.clusters.files import write_all
+        from tropalign.machine.memory import default_budget, left_for_job
+        from tropalign.sequences.batch import held_bytes
+
+        self.check()
+        places = self.places() if self.shard is None else {"output": self.output}  # of shards, merge makes the rest
+        form = self.format or format_for_path("clusters", self.output)
+        if self.representatives is not None:
+            format_for_path("representatives", self.representatives)
+        show = started(self, list(places.values()), [self.queries, self.matrix], holds=True)
+        batch = self.batch(self.queries)
+        allowed = self.memory or default_budget()
+        memory_bytes = left_for_job(allowed, held_bytes(batch))
+        chosen = self._chosen(batch.alphabet)
+        if self.shard is not None:
+            self._shard(batch, chosen, form, show, allowed)
+            return
+        outputs = self._outputs(places, form, chosen)
+        if self.dry_run:
+            self._foretell(batch, chosen, memory_bytes, allowed)
+            return
+        begin = time.perf_counter()
+        with show("sequences", len(batch)) as progress:
+            found = cluster_batch(batch, chosen, self.threads, memory_bytes, devices_of(self), progress)
+        write_all(found, outputs)
+        if not self.quiet:
+            what = f"{len(batch):,} sequences, {len(found):,} clusters"
+            tell_of(what, time.perf_counter() - begin, 0, [output.path for output in outputs])
+
+    def finish(self, shards: Shards, places: Mapping[str, str]) -> None:
+        """Makes clusters of what shards have compared."""
+        from tropalign.clusters.api import compared_by, linked
+        from tropalign.clusters.files import write_all
+        from tropalign.clusters.linkage import check_memory, labels_of, restored
+        from tropalign.execution.manifest import hash_of
+        from tropalign.machine.memory import default_budget, left_for_job
+        from tropalign.sequences.batch import held_bytes
+        from tropalign.sequences.saved_batch import batch_of_bytes
+
+        (data,) = shards.inputs(1)
+        batch = batch_of_bytes(data)
+        chosen = self._chosen(batch.alphabet)
+        shards.check_same(hash_of(_parameters(shards.words or [], chosen, data)))
+        assert self.format is not None
+        outputs = self._outputs(places, self.format, chosen)
+        memory_bytes = left_for_job(self.memory or default_budget(), held_bytes(batch))
+        check_memory(len(batch), chosen.method, memory_bytes // 2)
+        comparison, _ = compared_by(batch, chosen, self.threads, memory_bytes, devices_of(self))
+        labels = labels_of(len(batch), chosen, restored(shards.sections(0), len(batch)))
+        write_all(linked(comparison, labels), outputs)
+
+    def _shard(self, batch: SequenceBatch, chosen: ClusterOptions, form: str, show: Show, allowed: int) -> None:
+        """Compares a share of the pairs, for `finish`."""
+        from tropalign.clusters.api import compared_by
+        from tropalign.clusters.linkage import LinkageTask, check_memory, encoded
+        from tropalign.devices.registry import CpuDevice
+        from tropalign.execution.manifest import RemainingWork
+        from tropalign.execution.run import Output, Run, StageWriter
+        from tropalign.machine.memory import left_for_job
+        from tropalign.sequences.batch import held_bytes
+        from tropalign.sequences.saved_batch import batch_to_bytes
+
+        assert self.shard is not None
+        memory_bytes = left_for_job(allowed, held_bytes(batch))
+        check_memory(len(batch), chosen.method, memory_bytes // 2)  # which merging needs
+        task = LinkageTask(*compared_by(batch, chosen, self.threads, memory_bytes, devices_of(self)), self.shard)
+        data, replaying = batch_to_bytes(batch), self.replayed(format=form)
+        Run(
+            task=task,
+            outputs=[Output("similarities", self.output, StageWriter(encoded))],
+            outline=task.tiles(),
+            parameters=_parameters(replaying, chosen, data),
+            memory_bytes=allowed,
+            shard=self.shard,
+            unit="sequences",
+            remaining=RemainingWork(replaying, [data]),
+        ).compute([CpuDevice(self.threads)], show)
+
+    def _foretell(self, batch: SequenceBatch, chosen: ClusterOptions, memory_bytes: int, allowed: int) -> None:
+        """Prints what the run will take."""
+        from tropalign.clusters.forecast import foretold
+        from tropalign.devices.registry import open_devices
+
+        cells = int(batch.lengths.sum()) ** 2 // 8  # as `cluster_batch` reckons
+        devices = open_devices(devices_of(self), self.threads, cells, memory_bytes)
+        n_pairs, n_cells, seconds = foretold(batch, chosen, devices, self.threads, memory_bytes)
+        what = (n_pairs, f"alignments of {len(batch):,} sequences")
+        print_forecast(n_cells, what, seconds, where_foretold(devices, self), None, allowed)
+
+    def _chosen(self, alphabet: Alphabet) -> ClusterOptions:
+        """How the sequences are clustered, checked."""
+        from tropalign.pairwise import PairOptions
+
+        matrix, gap = self.scoring(alphabet)
+        how: dict[str, Any] = {"mode": self.mode, "strand": self.strand, "free_ends": self.ends}
+        changes = {
+            "pairs": PairOptions(matrix, gap, end_gap=self.end_gap(gap), **how),
+            "min_identity": MIN_IDENTITY if self.min_identity is None else self.min_identity,
+            "coverage_of": self.coverage_of or "longer",
+        }
+        return ClusterOptions(**{**self.shared_with(ClusterOptions), **changes})
+
+    def _outputs(self, places: Mapping[str, str], form: str, chosen: ClusterOptions) -> list[Output]:
+        """The files that are written to these places."""
+        from tropalign import __version__
+        from tropalign.execution.run import Output
+        from tropalign.formats.clusters import ClustersContext
+        from tropalign.formats.header import Header
+        from tropalign.formats.registry import make_writer
+
+        header = Header(__version__, self.command_line(format=form), chosen.parameters())
+        context = ClustersContext(self.sizeout)
+        kinds = {
+            "output": ("clusters", form),
+            "representatives": ("representatives", "fasta"),
+            "uc": ("clusters", "uc"),
+        }
+        return [
+            Output(kind, places[name], make_writer(kind, own, header, context))
+            for name, (kind, own) in kinds.items()
+            if name in places
+        ]
+
+
+def _parameters(words: list[str], chosen: ClusterOptions, data: bytes) -> dict[str, str]:
+    """All that decides the clusters, by name."""
+    from tropalign import __version__
+
+    scores = hashlib.sha256(chosen.pairs.matrix.scores.tobytes()).hexdigest()
+    read = {"scores": f"hash {scores[:16]}", "input": f"hash {hashlib.sha256(data).hexdigest()}"}
+    return {"version": __version__, "options": shlex.join(words), **read, **chosen.parameters()}

@@ -1,0 +1,121 @@
+"""``tropalign db``: sequences in a store, a file that every verb opens at once instead of reading it."""
+
+from __future__ import annotations
+
+import sys
+
+from tropalign.formats.format import BYTES, Format
+from tropalign.options.option import REQUIRED, but, input_file, output_file
+from tropalign.verbs.command import Command, Served
+from tropalign.verbs.run_options import OutputOptions
+
+
+class Build(Command):
+    """A store of sequence files."""
+
+    verb = "db build"
+    summary = "make a store of FASTA or FASTQ files"
+    served = Served(
+        title="Build a database", kind="", format=Format("store", (".tdb",), BYTES), example={"sources": "family.fasta"}
+    )
+
+    sources: list[str] = input_file(
+        flags=(),
+        many="+",
+        metavar="FILE",
+        holds="sequences",
+        label="Sequences",
+        help="FASTA or FASTQ, compressed or not, or a store; - is standard input",
+    )
+    output: str = output_file(
+        default=REQUIRED,
+        output="main",
+        suffix=".tdb",
+        flags=("-o", "--output"),
+        metavar="STORE",
+        help="the file to make, .tdb by custom",
+    )
+    quiet: bool = but(OutputOptions, "quiet", group="", help="no warnings")
+
+    def run(self) -> None:
+        """Builds."""
+        from tropalign.sequences import SequenceStore
+
+        if self.sources.count("-") > 1:
+            self.refuse("standard input can be read once: name - once")
+        if self.output == "-":
+            self.refuse("a store is mapped and cannot go to standard output: name a file with -o")
+        SequenceStore.build(self.sources, self.output)
+
+
+class StoreCommand(Command):
+    """What looks into a store."""
+
+    store: str = input_file(flags=(), metavar="STORE", holds="sequences", help="what tropalign db build made")
+
+
+class Info(StoreCommand):
+    """What a store holds."""
+
+    verb = "db info"
+    summary = "say what a store holds"
+
+    def run(self) -> None:
+        """Prints the facts."""
+        from tropalign.errors import shown
+        from tropalign.sequences import SequenceStore
+
+        _check_stdout()
+        store = SequenceStore.open(self.store)
+        lengths = store.offsets[store.by_length + 1] - store.offsets[store.by_length]
+        facts = {
+            "alphabet": store.alphabet.name,
+            "sequences": f"{len(store):,}",
+            "residues": f"{len(store.letters):,}",
+            "lengths": f"{lengths[0]:,} to {lengths[-1]:,}, median {lengths[len(store) // 2]:,}"
+            if len(store)
+            else "none",
+            "written by": shown(str(store.manifest.get("made_by"))),
+        }
+        for name, value in facts.items():
+            print(f"{name:<12}{value}")
+
+
+class Verify(StoreCommand):
+    """Whether a store is whole."""
+
+    verb = "db verify"
+    summary = "read all of it"
+
+    def run(self) -> None:
+        """Reads all."""
+        from tropalign.sequences import SequenceStore
+
+        _check_stdout()
+        SequenceStore.open(self.store).verify()
+        print("the store is as it was written")
+
+
+class Db(Command):
+    """What can be done with stores."""
+
+    verb = "db"
+    summary = "keep sequences in a store that every verb opens in milliseconds"
+    description = "Builds and checks sequence stores (.tdb): files that are mapped into memory instead of read."
+    example = """example:
+  tropalign db build swissprot.fasta.gz -o swissprot.tdb
+  tropalign search globins.hmm swissprot.tdb
+
+A store is taken wherever a FASTA file is. Exit codes: 0 done, 2 usage, 3 bad input, 4 disk."""
+    actions = (Build, Info, Verify)
+
+    def run(self) -> None:
+        """Refuses to run without an action."""
+        self.refuse("name an action: build, info or verify")
+
+
+def _check_stdout() -> None:
+    from tropalign.errors import InputError
+
+    if sys.stdout is None:
+        raise InputError("standard output is closed: there is nowhere to say what the store holds")

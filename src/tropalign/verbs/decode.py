@@ -1,0 +1,288 @@
+"""``tropalign decode``: segments of sequences by a hidden Markov model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from tropalign.formats.registry import format_names
+from tropalign.hmm.options import DecodeOptions, SegmentOptions
+from tropalign.options.kinds import AMOUNT, Choices, whole
+from tropalign.options.option import Options, but, input_file, option, output_file
+from tropalign.verbs.alignment import SequenceOptions
+from tropalign.verbs.command import Command, Served
+from tropalign.verbs.run_options import (
+    CommentOptions,
+    DeviceOptions,
+    MemoryOptions,
+    OutputOptions,
+    ShardOptions,
+    started,
+)
+
+if TYPE_CHECKING:
+    from tropalign.execution.run import Output, Writer
+    from tropalign.execution.task import Progress
+    from tropalign.hmm.decode_task import Contents
+    from tropalign.hmm.decoding import Decoder
+    from tropalign.hmm.model import HMM
+    from tropalign.sequences.blocks import SequenceBlock
+
+
+class FormatOptions(Options, group="output and resources"):
+    """What is written, and how."""
+
+    format: str | None = option(
+        default=None,
+        flags=("-f", "--format"),
+        choices=format_names("segments"),
+        role="machine",
+        help="what to write (default: by the suffix of -o, else tsv)",
+    )
+    plot: str | None = output_file(
+        output="plot",
+        suffix=".svg",
+        metavar="FILE",
+        help="a picture, SVG or PNG by the suffix, of the first 20 sequences",
+    )
+    threads: int = but(DeviceOptions, "threads", help="0 (default) for all there are")
+
+
+class TrainingOptions(Options, group="training"):
+    """How the model is trained before it is used."""
+
+    fit: bool = option(
+        default=False, label="Train the model first", help="train the model on the sequences first (Baum-Welch)"
+    )
+    model_out: str | None = output_file(
+        output="model", suffix=".toml", of_shards=False, metavar="FILE", help="where to write the trained model"
+    )
+    rounds: int = option(
+        default=100, kind=whole(0), metavar="N", label="Training rounds", help="rounds at most (default: 100)"
+    )
+    tolerance: float = option(
+        default=0.01, kind=AMOUNT, metavar="X", help="end when a round gains less log-likelihood (default: .01)"
+    )
+    pseudocount: float = option(
+        default=0.0, kind=AMOUNT, metavar="X", help="added to the count of whatever is possible (default: 0)"
+    )
+    fix: list[str] | None = option(
+        default=None,
+        choices=Choices("tropalign.hmm.fitting", "PARTS"),
+        many="append",
+        label="Keep fixed",
+        help="leave this part of the model as it is; several times for several (default: none)",
+    )
+
+
+class Decode(
+    Command, SegmentOptions, TrainingOptions, OutputOptions, CommentOptions, FormatOptions, MemoryOptions, ShardOptions
+):
+    """Segments of sequences that a hidden Markov model gives one label."""
+
+    verb = "decode"
+    summary = "cut sequences into segments by a hidden Markov model (CpG islands)"
+    description = (
+        "Finds the segments of sequences that a hidden Markov model gives one label, such as CpG islands, with the "
+        "posterior probability of each."
+    )
+    example = """example:
+  tropalign decode --model cpg examples/cpgislands.fa
+  tropalign decode --model cpg chr21.fa.gz -o islands.bed --min-length 200 --plot islands.svg
+  tropalign decode --model cpg genes.fa --fit --model-out mine.toml -o islands.tsv
+
+Models are small files that people can read (docs/decode.md); cpg, the CpG islands of Durbin et al. 1998, comes with
+tropalign. Runs of 10 or more missing letters (N) have no label and cut a sequence. Coordinates are 0-based, half-open.
+Exit codes: 0 done, 2 usage, 3 bad input, 4 memory or disk, 130 interrupted."""
+    served = Served(title="Find segments", kind="segments", is_resumable=True, example={"sequences": "cpgislands.fa"})
+
+    sequences: list[str] = input_file(
+        flags=(), many="+", metavar="FASTA", holds="sequences", help="sequences, compressed or not; - is stdin"
+    )
+    skip_empty: bool = but(SequenceOptions, "skip_empty", group="")
+    model: str = input_file(
+        holds="model",
+        names=("tropalign.hmm.model_files", "model_names"),
+        default_name="cpg",
+        metavar="MODEL",
+        is_common=True,
+        help="cpg, or the file of a model",
+    )
+
+    def run(self) -> None:
+        """Reads, decodes and writes."""
+        from tropalign.devices.registry import CpuDevice
+        from tropalign.execution.run import Run, memory_allowed
+        from tropalign.hmm.decode_task import Contents, DecodeTask, Unlabelled
+        from tropalign.hmm.decoding import Decoder
+        from tropalign.hmm.model import HMM
+        from tropalign.sequences.blocks import BlockReader, Policy
+        from tropalign.sequences.files import can_be_read_twice
+
+        self.check()
+        plot = self.plot if self.shard is None else None  # of a shard, merge makes it
+        paths = [path for path in (self.output, plot, self.model_out) if path is not None]
+        show = started(self, paths, [*self.sequences, self.model])
+        model = HMM.load(self.model)
+        choice = DecodeOptions(**{**self.shared_with(DecodeOptions), "labels": tuple(self.label or ())})
+        allowed = memory_allowed(self.memory, self.output)
+        means = {"n_threads": self.threads, "allowed_bytes": allowed}
+        decoder = Decoder(model, choice, **means)  # which finds what does not fit before anything is read
+        outputs = _outputs(self, model, decoder)
+
+        def blocks() -> Iterable[SequenceBlock]:
+            reader = BlockReader(self.sequences, Policy(empty="skip" if self.skip_empty else "refuse"))
+            return _fitting(reader, allowed, self.fit)
+
+        opened, contents, unlabelled = blocks, None, Unlabelled(decoder)
+        if self.fit:
+            kept = list(blocks())
+            opened = kept.__iter__
+            with show("rounds of training", self.rounds) as progress:
+                model = _trained(self, model, kept, progress)
+            if self.model_out is not None:
+                model.save(self.model_out)
+            decoder = Decoder(model, choice, **means)
+        elif self.output != "-" and all(map(can_be_read_twice, self.sequences)):
+            contents = Contents.of(unlabelled.watched(blocks()))
+        watched = opened if contents is not None else lambda: unlabelled.watched(opened())
+        task = DecodeTask(decoder, watched, contents, self.shard, draws=self.plot is not None)
+        parameters = _parameters(self, model, outputs, contents)
+        decoding = Run(
+            task=task,
+            outputs=outputs,
+            outline=task.outline(),
+            parameters=parameters,
+            memory_bytes=allowed,
+            shard=self.shard,
+            unit="sequences",
+        )
+        decoding.compute([CpuDevice(self.threads)], show)
+        unlabelled.warn()
+
+    def check(self) -> None:
+        refuse = self.refuse
+        if [*self.sequences, self.model].count("-") > 1:
+            refuse("standard input can be read once: name - once")
+        if self.fit and self.shard is not None:
+            refuse(
+                "--fit trains on all sequences, which has no shards: train once with --fit --model-out mine.toml, then "
+                "give the shards --model mine.toml"
+            )
+        if self.shard is not None and "-" in self.sequences:
+            refuse("sequences from standard input cannot be shared out: write them to a file first")
+        if not self.fit:
+            for name, one in TrainingOptions.declared().items():
+                if getattr(self, name) != one.default:
+                    refuse(f"--{name.replace('_', '-')} belongs to --fit: add that, or leave it out")
+
+
+def _parameters(options: Decode, model: HMM, outputs: list[Output], contents: Contents | None) -> dict[str, str]:
+    """All that decides the parts, by name."""
+    from tropalign import __version__
+    from tropalign.hmm.decode_task import fingerprint_of
+
+    words = {
+        "version": __version__,
+        "formats": ", ".join(output.writer.name for output in outputs),
+        "model": f"{model.name or 'unnamed'}, hash {fingerprint_of(model)[:16]}",
+        "by": options.by,
+        "labels": ", ".join(options.label or ()),
+        "min_length": str(options.min_length),
+        "min_support": str(options.min_support),
+    }
+    if contents is not None:
+        words["sequences"] = f"{len(contents.lengths)} of {int(contents.lengths.sum())} letters, hash {contents.sha256}"
+    return words
+
+
+@dataclass(frozen=True)
+class _Of:
+    """A writer that takes its share of what is found of a tile."""
+
+    writer: Writer
+    share: str
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.writer, name)
+
+    def encode(self, result: Any) -> bytes:
+        """What one tile leaves behind."""
+        return self.writer.encode(getattr(result, self.share))
+
+
+def _outputs(options: Decode, model: HMM, decoder: Decoder) -> list[Output]:
+    """The files with their writers."""
+    from tropalign import __version__
+    from tropalign.execution.files import check_terminal
+    from tropalign.execution.run import Output
+    from tropalign.formats.aligned import title_of
+    from tropalign.formats.header import Header
+    from tropalign.formats.registry import format_for_path, make_writer
+    from tropalign.formats.segments.context import SegmentsContext
+
+    name = options.format or format_for_path("segments", options.output)
+    words = {"model": model.name or "unnamed", "coordinates": "0-based, half-open", "support": "mean posterior"}
+    command = options.command_line(format=name)
+    header = Header(__version__, command, words, has_comments=not options.no_comments)
+    wanted = [("segments", "segments", options.output, name)]
+    if options.plot is not None:
+        wanted.append(("plot", "tracks", options.plot, format_for_path("tracks", options.plot)))
+    title = title_of(options.sequences[0]) if options.sequences[0] != "-" else "standard input"
+    context = SegmentsContext(model.name or "segments", title, decoder.labels[decoder.shown_label])
+    outputs = []
+    for role, kind, path, chosen in wanted:
+        writer = make_writer(kind, chosen, header, context)
+        if writer.is_binary and options.shard is None:
+            check_terminal(chosen, path)
+        outputs.append(Output(role, path, _Of(writer, "segments" if kind == "segments" else "tracks")))
+    return outputs
+
+
+def _fitting(blocks: Iterable[SequenceBlock], allowed: int, keeps: bool) -> Iterator[SequenceBlock]:
+    """The blocks, as long as memory suffices for each, or for all so far where they are kept."""
+    from tropalign.errors import shown
+    from tropalign.hmm.decoding import POSITION_BYTES
+    from tropalign.machine.memory import PROCESS_BYTES, require
+
+    n_letters = 0
+    for block in blocks:
+        n_letters = len(block.letters) + (n_letters if keeps else 0)
+        what = f"{shown(block.file)}, record {block.names[0]!r} with {len(block.letters):,} letters,"
+        remedy = "allow more with --memory, or cut the sequence"
+        if n_letters > len(block.letters):
+            what = f"training on {n_letters:,} letters, up to {shown(block.file)}, record {block.names[-1]!r},"
+            remedy = "allow more with --memory, or train on fewer sequences"
+        require(PROCESS_BYTES + POSITION_BYTES * n_letters, allowed, what, remedy)
+        yield block
+
+
+def _trained(options: Decode, model: HMM, blocks: list[SequenceBlock], progress: Progress | None) -> HMM:
+    import numpy as np
+
+    from tropalign.errors import InputError
+    from tropalign.hmm.decoding import Decoder
+    from tropalign.hmm.fitting import ImpossibleSequenceError
+    from tropalign.hmm.observations import Observations
+
+    decoder = Decoder(model, DecodeOptions())
+    codes = [decoder.codes(tuple(block.names), block.letters, block.offsets, block.file) for block in blocks]
+    offsets = np.concatenate([[0], *(np.diff(block.offsets) for block in blocks)]).cumsum()
+    pieces = decoder.pieces(codes[0] if len(codes) == 1 else np.concatenate(codes), offsets)
+    if not len(pieces.codes):
+        raise InputError("there is no letter to train on: all are in long runs of missing ones")
+    seen = Observations(pieces.codes, None, pieces.offsets, is_single=False)
+    words: dict[str, Any] = {
+        "n_rounds": options.rounds,
+        "tolerance": options.tolerance,
+        "pseudocount": options.pseudocount,
+    }
+    try:
+        return model.fit(seen, fixed=options.fix or (), n_threads=options.threads, progress=progress, **words)
+    except ImpossibleSequenceError as error:
+        records = ((block.file, name) for block in blocks for name in block.names)
+        number = int(pieces.sequence[error.number])
+        file, name = next(islice(records, number, None))
+        raise ImpossibleSequenceError(number, file=file, record=name) from None

@@ -1,0 +1,176 @@
+"""``tropalign merge``: the shards of a run become the files that one run would have written."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from tropalign.options.option import Option, but, input_file
+from tropalign.verbs.catalogue import VERBS, declared
+from tropalign.verbs.command import Command
+from tropalign.verbs.run_options import DeviceOptions, MemoryOptions, OutputOptions, started
+
+if TYPE_CHECKING:
+    from tropalign.execution.archive import Shards
+
+#: Verbs that neither make shards nor stand below this one.
+OTHERS = ("merge", "serve", "submit")
+#: Roles of files whose names may end in anything.
+TABLES = ("tblout", "domtblout", "pfamtblout", "alignment")
+LAST_STAGES = "last stages"
+
+
+def side_outputs() -> dict[str, Option]:
+    """Options for the files that shards hold beside the main one, made of the verbs' own.
+
+    Files that merging still computes are called as the verb's option is, others by their roles.
+    """
+    found: dict[str, tuple[Option, list[str]]] = {}
+    for name in VERBS:
+        if name in OTHERS or "shard" not in (command := declared(name)).declared():
+            continue
+        for one in command.declared().values():
+            is_finished = one.name in command.finishes
+            if (
+                one.role == "output"
+                and one.of_shards
+                and not one.follows_main
+                and is_finished == bool(command.finishes)
+            ):
+                found.setdefault(one.name if is_finished else one.output, (one, []))[1].append(name)
+    return {
+        name: Option(
+            name=name,
+            default=None,
+            flags=one.typed,
+            metavar="FILE",
+            role="output",
+            output=", ".join(verbs),
+            help=f"of shards that tropalign {_either(verbs)} wrote with it",
+        )
+        for name, (one, verbs) in found.items()
+    }
+
+
+def _either(words: list[str]) -> str:
+    return " or ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
+
+
+class Merge(Command, OutputOptions, more=side_outputs()):
+    """The shards of a run as the files that one run would have written."""
+
+    verb = "merge"
+    summary = "join the shards of a run"
+    description = "Joins the files that --shard I/N wrote into the files that one run would have written."
+    example = """example:
+  tropalign pairs a.fa --shard 1/2 -o 1.shard
+  tropalign pairs a.fa --shard 2/2 -o 2.shard
+  tropalign merge 1.shard 2.shard -o all.tsv"""
+    group_texts = {
+        LAST_STAGES: "of shards of msa, tree and cluster, which merge still computes; they change nothing for others"
+    }
+
+    shards: list[str] = input_file(
+        flags=(), many="+", metavar="SHARD", holds="shard", help="all shards of the run, in any order"
+    )
+    output: str = but(OutputOptions, "output", group="")
+    quiet: bool = but(OutputOptions, "quiet", group="")
+    threads: int = but(DeviceOptions, "threads", group=LAST_STAGES)
+    device: list[str] | None = but(DeviceOptions, "device", group=LAST_STAGES)
+    memory: int | None = but(MemoryOptions, "memory", group=LAST_STAGES)
+
+    def run(self) -> None:
+        """Joins."""
+        from tropalign.errors import InputError
+        from tropalign.execution.archive import Shards
+        from tropalign.execution.files import check_terminal
+        from tropalign.execution.run import Output, write_outputs
+        from tropalign.formats.registry import restore
+
+        shards = Shards(self.shards)
+        if shards.words is not None:
+            with _damage_told(self.shards):
+                self._finish(shards)
+            return
+        try:
+            writers = [restore(output.writer) for output in shards.outputs]
+        except InputError as error:
+            raise InputError(str(error), file=self.shards[0]) from None
+        roles = [output.role for output in shards.outputs]
+        paths = {**self.places(), "reference": f"{self.output}.reference", roles[0]: self.output}
+        self._refuse_others(roles[1:])
+        if "reference" in roles and self.output == "-":
+            self.refuse("these shards make two files (--split): name the reads' one with -o")
+        outputs = [
+            Output(role, path, writer)
+            for role, writer in zip(roles, writers, strict=True)
+            if (path := paths.get(role)) is not None
+        ]
+        started(self, [output.path for output in outputs], self.shards)
+        for role, writer in zip(roles, writers, strict=True):
+            path = paths.get(role)
+            if path is not None and role not in ("reference", *TABLES):  # which follows from the first one, or any name
+                self._check_suffix(f"the shards hold format {writer.name}", path, writer.suffixes)
+            if path is not None and writer.is_binary:
+                check_terminal(writer.name, path)
+        with _damage_told(self.shards):
+            write_outputs(outputs, lambda output: shards.sections(roles.index(output.role)))
+
+    def _finish(self, shards: Shards) -> None:
+        """Lets the verb of the shards finish its run."""
+        from tropalign.formats.registry import format_of, suffix_of
+
+        own = _command_of(shards.words or [], self.shards[0])
+        self._refuse_others({name for name in own.finishes if getattr(own, name) is not None})
+        places = self.places()
+        started(self, list(places.values()), self.shards)
+        kind, form = own.served.kind if own.served is not None else "", getattr(own, "format", None)
+        if form is not None and suffix_of(self.output):
+            self._check_suffix(f"the shards are of format {form}", self.output, format_of(kind, form).suffixes)
+        resources = {name: getattr(self, name) for name in ("output", "threads", "memory", "device", "quiet")}
+        own.replaced(**resources).finish(shards, places)
+
+    def _refuse_others(self, held: Collection[str]) -> None:
+        """Refuses to make a file beside the main one that these shards do not hold."""
+        for name in self.places():
+            if name != "output" and name not in held:
+                one = self.declared()[name]
+                verb, flag = one.output.split(", ")[0], one.typed[-1]
+                self.refuse(f"{flag}: these shards hold none; tropalign {verb} {flag} makes it")
+
+    def _check_suffix(self, what: str, path: str, suffixes: Collection[str]) -> None:
+        """Refuses a name that promises another format than the shards are of."""
+        from tropalign.formats.registry import suffix_of
+
+        suffix = suffix_of(path)
+        if suffix and suffix not in suffixes:
+            self.refuse(f"{what}, but {path} ends in {suffix}: end the name in {' or '.join(suffixes)}")
+
+
+def _command_of(words: list[str], path: str) -> Command:
+    """The command that made the shards."""
+    from tropalign.errors import InputError
+
+    if not words or words[0] not in VERBS or not declared(words[0]).finishes:
+        raise InputError("another version of tropalign wrote this: merge with that version", file=path)
+    try:
+        return declared(words[0]).from_replayed(words[1:])
+    except (TypeError, ValueError):
+        raise InputError("this shard holds a command that tropalign does not know: write it again", file=path) from None
+
+
+@contextmanager
+def _damage_told(paths: list[str]) -> Iterator[None]:
+    """Shards are files that anybody may have changed: what their contents break is no defect of tropalign."""
+    from tropalign.errors import InputError, TropalignError, damage
+
+    try:
+        yield
+    except (TropalignError, MemoryError, OSError):
+        raise
+    except damage() as error:
+        reason = f"{type(error).__name__}: {error}"
+        raise InputError(
+            f"this or another shard holds what tropalign never writes ({reason}): write it again", file=paths[0]
+        ) from error

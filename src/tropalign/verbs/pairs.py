@@ -1,0 +1,423 @@
+"""``tropalign pairs``: exact pairwise alignment."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, get_args
+
+from tropalign.formats.pairs import MATPLOTLIB_BYTES, layout_of
+from tropalign.formats.registry import format_for_path, format_names, suffix_of
+from tropalign.options.kinds import TEXT
+from tropalign.options.option import Options, but, input_file, option, output_file
+from tropalign.pairwise.options import (
+    MODES,
+    REPORTS,
+    SHARES,
+    PairOptions,
+    ReportName,
+    SelectionOptions,
+    TranslationOptions,
+)
+from tropalign.verbs.alignment import AlignmentOptions
+from tropalign.verbs.command import Served
+from tropalign.verbs.run_options import RunOptions, devices_of, started
+from tropalign.verbs.runs import carry_out
+
+if TYPE_CHECKING:
+    from tropalign.execution.run import Writer
+    from tropalign.formats.header import Header
+    from tropalign.formats.pairs.context import PairsContext
+    from tropalign.pairwise import PairsTask
+    from tropalign.sequences import Alphabet, SequenceBatch
+    from tropalign.verbs.alignment import Side
+
+Values = Literal["score", "identity", "distance"]
+Layout = Literal["tsv", "phylip", "npz"]
+#: What no matrix of all pairs takes.
+SELECTS = ("top", "min_score", *SHARES, "max_evalue", "min_bits", "pairs")
+
+
+class FormatOptions(Options, group="format"):
+    """What is written, and how."""
+
+    format: str | None = option(
+        default=None,
+        flags=("-f", "--format"),
+        choices=format_names("pairs"),
+        role="machine",
+        help="what to write (default: by the suffix of -o, else tsv)",
+    )
+    columns: str | None = option(
+        default=None,
+        kind=TEXT,
+        metavar="LIST",
+        on_help=("tropalign.formats.pairs.tables", "columns_text"),
+        help="columns of tsv, csv, m8, jsonl, arrow, arrows, feather and parquet, such as query,target,evalue; "
+        "--columns help lists them",
+    )
+    html: str | None = output_file(
+        output="report",
+        suffix=".html",
+        metavar="FILE",
+        help="a report for the browser beside the output: table, map with tree, alignments",
+    )
+    plot: str | None = output_file(
+        output="plot",
+        suffix=".svg",
+        metavar="FILE",
+        help="the map with its tree as a picture beside the output: .svg, .png or .pdf",
+    )
+    matrix_values: Values | None = option(
+        default=None,
+        choices=get_args(Values),
+        label="Values of the matrix",
+        help="what --format matrix holds (default: score)",
+        form_help="What the format matrix holds (default: score)",
+    )
+    matrix_layout: Layout | None = option(
+        default=None,
+        choices=get_args(Layout),
+        label="Layout of the matrix",
+        help="of --format matrix (default: by the suffix, else tsv)",
+        form_help="Layout of the format matrix (default: tsv)",
+    )
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is to be written: the format, and the report, columns and values that follow from it and the options."""
+
+    format: str
+    report: ReportName
+    columns: tuple[str, ...] | None = None
+    column_bytes: float = 0.0
+    shows_significance: bool = False
+    matrix_values: str = "score"
+    matrix_layout: str = "tsv"
+
+
+class Pairs(AlignmentOptions, TranslationOptions, SelectionOptions, FormatOptions, RunOptions):
+    """Every pair of a set, of one set with another, or listed pairs."""
+
+    verb = "pairs"
+    summary = "align every pair of a set, or one set with another"
+    description = "Exact pairwise alignment of every pair of a set, of one set with another, or of listed pairs."
+    example = """example:
+  tropalign pairs proteins.fa -o all.tsv
+  tropalign pairs reads.fa genomes.fa.gz --mode semiglobal --strand both --top 5 -f paf -o best.paf
+
+A gap of k residues costs open + k * extend. Coordinates in TSV are 0-based, half-open.
+Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrupted."""
+    served = Served(title="Align pairs", kind="pairs", is_resumable=True, example={"queries": "efp.fasta"})
+    takes_stdin = True
+
+    queries: str = input_file(
+        flags=(), metavar="A", holds="sequences", help="FASTA or FASTQ, compressed or not; - is standard input"
+    )
+    targets: str | None = input_file(
+        default=None,
+        flags=(),
+        many="?",
+        metavar="B",
+        holds="sequences",
+        label="Targets (without these, every pair of the queries)",
+        help="align A with B; without B every pair of A",
+        form_help="Each query is aligned with each of these",
+    )
+    report: ReportName | None = but(SelectionOptions, "report", default=None)  # type: ignore[assignment]  # by the columns
+    pairs: str | None = input_file(
+        default=None,
+        group="which pairs, and how much is computed of each",
+        holds="table",
+        metavar="FILE",
+        label="List of pairs",
+        help="only the pairs in this file, two names per line",
+    )
+
+    def check(self) -> Request:
+        """Settles what is to be written; refuses what can be refused before anything is read."""
+        from tropalign.formats.registry import check_format
+        from tropalign.pairwise.reports import check_beside
+
+        request = self._request()
+        check_format("pairs", request.format, request.report)
+        check_beside(self._side_outputs(), request.report)
+        return request
+
+    def run(self) -> None:
+        """Reads, aligns and writes."""
+        from tropalign.devices.registry import open_devices
+        from tropalign.execution.run import Output, Run, memory_allowed
+        from tropalign.formats.registry import format_of
+        from tropalign.machine.memory import left_for_job
+        from tropalign.pairwise import PairsTask
+        from tropalign.pairwise.pair_list import read_pairs
+        from tropalign.pairwise.reports import outputs_beside
+        from tropalign.pairwise.translated import aligned, given
+        from tropalign.sequences.batch import held_bytes
+
+        request, side_outputs = self.check(), self._side_outputs()
+        matrix_file = [self.matrix] if self.matrix is not None else []
+        inputs = [self.queries, self.targets, self.pairs, *matrix_file]
+        show = started(self, [self.output, *side_outputs.values()], inputs)
+        allowed = memory_allowed(self.memory, self.output)
+        form = format_of("pairs", request.format)
+        sides = self._sides(form.wants_qualities)
+        inputs_bytes = sum(
+            held_bytes(batch) for side in sides if side is not None for batch in {given(side), aligned(side)}
+        )
+        queries, targets = given(sides[0]), None if sides[1] is None else given(sides[1])
+        report_bytes = self._report_bytes(request, len(aligned(sides[0])), len(aligned(sides[1] or sides[0])))
+        memory_bytes = left_for_job(allowed, inputs_bytes + form.package_bytes + report_bytes)
+        if request.format == "matrix":
+            _check_matrix(len(queries) * len(targets or queries), memory_bytes)
+        listed = None if self.pairs is None else read_pairs(self.pairs, queries, targets or queries)
+        pair_options = self._pair_options(request.report, aligned(sides[0]).alphabet)
+        task = PairsTask(*sides, pair_options, listed, memory_bytes, self.shard, request.column_bytes)
+        context, header = self._context(request, task), self._header(request, task)
+        outputs = [Output("alignments", self.output, self._writer(request, header, context))]
+        outputs += outputs_beside(side_outputs, header, context)
+        aligning = Run(
+            task=task,
+            outputs=outputs,
+            outline=task.tiles(),
+            fingerprint=task.fingerprint(),
+            parameters=_parameters(request, task, side_outputs),
+            memory_bytes=allowed,
+            shard=self.shard,
+            unit="pairs",
+        )
+        cost_cells = sum(tile.cost_cells for tile in task.tiles())
+        able = pair_options.able_devices(devices_of(self))
+        devices = open_devices(able, self.threads, cost_cells, memory_bytes)
+        carry_out(aligning, devices, self, show, task.n_cells)
+
+    def _request(self) -> Request:
+        """Refuses options that exclude each other, and settles what is written."""
+        self._check_translation()
+        self.check_alignment()
+        if self.mode == "local" and (self.end_gap_open is not None or self.end_gap_extend is not None):
+            self.refuse("--end-gap-open and --end-gap-extend belong to --mode global or semiglobal")
+        if self.queries == self.targets == "-":
+            self.refuse("A and B cannot both be standard input")
+        if self.pairs == "-" and "-" in (self.queries, self.targets):
+            self.refuse("sequences and the list of pairs cannot both be standard input")
+        name = self.format or format_for_path("pairs", self.output)
+        if self.translate is not None:
+            from tropalign.pairwise.translated import check_shown
+
+            check_shown(name)
+        if name == "matrix":
+            return self._matrix_request()
+        if self.matrix_values or self.matrix_layout:
+            self.refuse("--matrix-values and --matrix-layout belong to --format matrix")
+        if name == "arrow" and self.output == "-":
+            name = "arrows"  # an Arrow file is read from its end, which a pipe does not have
+        return self._table_request(name)
+
+    def _check_translation(self) -> None:
+        """Refuses options that do not go with translation."""
+        if self.translate is None:
+            if self.genetic_code is not None:
+                self.refuse("--genetic-code belongs to --translate")
+            return
+        if self.alphabet != "auto":
+            self.refuse("--translate says what the sequences are: leave --alphabet out")
+        if self.strand != "plus":
+            self.refuse("--translate takes both strands by itself: leave --strand out")
+        if self.targets is None:
+            self.refuse("--translate needs a second file: give B, which may be A again with --translate both")
+
+    def _table_request(self, name: str) -> Request:
+        """The columns to show, and the report that has all of them and what filters ask about."""
+        from tropalign.formats.pairs.tables import shown_columns
+        from tropalign.formats.registry import format_of
+
+        form = format_of("pairs", name)
+        if self.columns is not None and not form.takes_columns:
+            self.refuse(
+                f"--columns belongs to tables, and format {name} is none: choose tsv, csv, m8, jsonl or another table"
+            )
+        shown = shown_columns(self.columns, form)
+        if self.db_size is not None and self.max_evalue is None and not shown.have_significance:
+            self.refuse(
+                "--db-size counts for E-values, and there are none here: add --max-evalue, or evalue to --columns"
+            )
+        if not shown.names:
+            return Request(name, self.report or "alignment", column_bytes=form.column_bytes)
+        is_local = MODES[self.mode].is_local
+        columns = None if self.columns is None else shown.names
+        if columns and shown.have_significance and not is_local:
+            self.refuse("bits and E-values are those of local alignments: use --mode local, or leave these columns out")
+        filtered = self.html is not None or any(getattr(self, share) is not None for share in SHARES)
+        least: ReportName = "alignment" if filtered else shown.depth  # type: ignore[assignment]
+        report = self.report or least
+        if REPORTS.index(report) < REPORTS.index(least):
+            self.refuse(f"--report {report} does not have all that is asked for: leave it out")
+        return Request(
+            name,
+            report if filtered else least,  # more is computed for nobody
+            columns,
+            column_bytes=form.column_bytes + shown.letters,
+            shows_significance=is_local and shown.have_significance,
+        )
+
+    def _matrix_request(self) -> Request:
+        for name in SELECTS:
+            if getattr(self, name) is not None:
+                self.refuse(f"--format matrix holds every pair: leave --{name.replace('_', '-')} out")
+        for name in ("columns", "db_size"):
+            if getattr(self, name) is not None:
+                self.refuse(f"--format matrix holds one value per pair: leave --{name.replace('_', '-')} out")
+        layout = self.matrix_layout or layout_of(suffix_of(self.output))
+        values = self.matrix_values or ("distance" if layout == "phylip" else "score")
+        if layout == "phylip" and (self.targets is not None or values != "distance"):
+            self.refuse("PHYLIP holds the distances of one set: use --matrix-values distance and a single file")
+        return Request(
+            "matrix", "score" if values == "score" else "alignment", matrix_values=values, matrix_layout=layout
+        )
+
+    def _sides(self, wants_qualities: bool) -> tuple[Side, Side | None]:
+        """Queries and targets; the sequences that are translated with their frames."""
+        from tropalign.pairwise.options import check_same_alphabet
+        from tropalign.pairwise.translated import check_code, side_of
+
+        if self.translate is not None and self.targets is not None:
+            code = self.genetic_code or 1
+            check_code(code)  # before anything is read
+            queries, targets = (
+                side_of(self.batch(path), side, self.translate, code, path)
+                for side, path in (("query", self.queries), ("target", self.targets))
+            )
+            return queries, targets
+        queries = self.batch(self.queries, wants_qualities)
+        if self.targets is None:
+            return queries, None
+        targets = self.batch(self.targets)
+        check_same_alphabet(queries, targets)
+        return queries, targets
+
+    def _pair_options(self, report: ReportName, alphabet: Alphabet) -> PairOptions:
+        matrix, gap = self.scoring(alphabet)
+        return PairOptions(
+            **{
+                **self.shared_with(PairOptions),
+                "matrix": matrix,
+                "gap": gap,
+                "end_gap": self.end_gap(gap),
+                "free_ends": self.ends,
+                "report": report,
+            }
+        )
+
+    def _side_outputs(self) -> dict[str, str]:
+        """Outputs beside the main one: roles and files."""
+        wanted = {"report": self.html, "plot": self.plot}
+        return {role: path for role, path in wanted.items() if path is not None}
+
+    def _report_bytes(self, request: Request, n_queries: int, n_targets: int) -> int:
+        """Memory that reports and plots take at the most. Raises InputError where a plot would have too many lines."""
+        if not self._side_outputs() and request.format != "html":
+            return 0
+        from tropalign.formats.pairs.plots import check_lines
+        from tropalign.formats.pairs.report import report_bytes
+
+        n_pairs = n_queries * min(n_targets, self.top or n_targets)
+        if self.targets is None and self.top is None and self.pairs is None:
+            n_pairs //= 2  # of one set each pair once
+        if self.plot is not None and all(getattr(self, name) is None for name in SELECTS):
+            check_lines(n_queries, n_targets)
+        return report_bytes(n_pairs, n_queries, n_targets) + (MATPLOTLIB_BYTES if self.plot is not None else 0)
+
+    def _context(self, request: Request, task: PairsTask) -> PairsContext:
+        """What formats need beside the tables."""
+        from tropalign.formats.pairs.context import PairsContext
+        from tropalign.formats.registry import format_of
+
+        columns = request.columns
+        queries, targets = task.queries, task.targets
+        if task.frames is not None:
+            if columns is None and not format_of("pairs", request.format).own_columns:
+                columns = task.frames.columns(request.report)
+            if request.format == "matrix":
+                queries, targets = task.frames.given(task.queries, task.targets)
+        return PairsContext(
+            queries=queries,
+            targets=targets,
+            report=request.report,
+            both_strands=self.strand == "both",
+            decimal_scores=task.options.whole.scale > 1,
+            is_triangle=task.is_triangle,
+            columns=columns,
+            matrix_values=request.matrix_values,
+            matrix_layout=request.matrix_layout,
+            substitution=task.options.matrix,
+            gap=task.options.gap,
+        )
+
+    def _header(self, request: Request, task: PairsTask) -> Header:
+        """Version, command and parameters."""
+        from tropalign import __version__
+        from tropalign.formats.header import Header
+
+        settled: dict[str, str | None] = {"format": request.format, "report": request.report, "columns": None}
+        if request.report == "alignment" or request.columns:  # the default is not said, nor what columns imply
+            settled["report"] = None
+        if request.columns:
+            settled["columns"] = ",".join(request.columns)
+        if request.format == "matrix":
+            settled |= {"matrix_values": request.matrix_values, "matrix_layout": request.matrix_layout}
+        words = task.parameters
+        is_filter = self.max_evalue is not None or self.min_bits is not None
+        if (request.shows_significance or is_filter) and task.significance is not None:
+            statistics = task.significance.statistics
+            words["statistics"] = str(statistics)
+            if statistics.is_estimated:  # many formats have no header
+                warnings.warn(
+                    f"NCBI has published no statistics of this matrix with these gap costs: E-values and bits are by "
+                    f"{statistics}",
+                    UserWarning,
+                    stacklevel=2,
+                )
+            words["search_space"] = f"{task.significance.n_residues} residues, {task.significance.n_sequences} targets"
+        return Header(__version__, self.command_line(**settled), words, has_comments=not self.no_comments)
+
+    def _writer(self, request: Request, header: Header, context: PairsContext) -> Writer:
+        """Makes the writer of the main output; no binary format goes to a terminal."""
+        from tropalign.execution.files import check_terminal
+        from tropalign.formats.registry import make_writer
+
+        writer = make_writer("pairs", request.format, header, context)
+        if writer.is_binary:
+            check_terminal(request.matrix_layout if request.format == "matrix" else request.format, self.output)
+        return writer
+
+
+def _check_matrix(n_cells: int, memory_bytes: int) -> None:
+    """Raises ResourceError where a matrix of as many values does not fit."""
+    from tropalign.machine.memory import require
+
+    remedy = "choose format tsv, or allow more with --memory"
+    require(8 * n_cells, memory_bytes, f"a matrix of {n_cells} values", remedy)
+
+
+def _parameters(request: Request, task: PairsTask, side_outputs: dict[str, str]) -> dict[str, str]:
+    """All that decides the parts, by name."""
+    from tropalign import __version__
+
+    words = {"version": __version__, "format": request.format, **task.parameters}
+    if request.format == "matrix":
+        words |= {"matrix_values": request.matrix_values}
+    if request.columns is not None:
+        words["columns"] = ",".join(request.columns)
+    if side_outputs:
+        words["beside"] = ", ".join(side_outputs)
+    words["queries"] = _summary(task.queries)
+    if task.targets is not task.queries:
+        words["targets"] = _summary(task.targets)
+    return words
+
+
+def _summary(batch: SequenceBatch) -> str:
+    return f"{len(batch)} sequences of {int(batch.offsets[-1])} residues, hash {batch.fingerprint()[:8]}"

@@ -1,0 +1,224 @@
+"""``tropalign paths``: shortest paths between all vertices of a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tropalign.formats.registry import format_names
+from tropalign.options.kinds import TEXT
+from tropalign.options.option import Options, input_file, option
+from tropalign.verbs.command import Command, Served, naming
+from tropalign.verbs.run_options import CommentOptions, DeviceOptions, MemoryOptions, OutputOptions, started
+
+if TYPE_CHECKING:
+    from tropalign.execution.run import Writer
+    from tropalign.formats.paths.context import PathsContext
+    from tropalign.semirings.graphs import DenseGraph, Graph
+
+#: Distances, and vertices of paths, that are written at a time.
+_AT_ONCE = 1 << 18
+#: What a vertex of a path takes in memory while it is written, beside a few copies of its name.
+_STEP_BYTES, _NAME_COPIES = 40, 5
+#: What a vertex and an edge of the graph take in memory, names and numbers, as it is read.
+_VERTEX_BYTES, _EDGE_BYTES = 300, 100
+
+
+class PathOptions(Options, group="what is written"):
+    """Which distances are written, and how."""
+
+    sources: list[str] | None = option(
+        default=None,
+        flags=("--from",),
+        kind=TEXT,
+        many="append",
+        metavar="VERTEX",
+        label="From these vertices",
+        is_common=True,
+        help="distances from this vertex only; several times for several; @FILE for those of a file, one per line",
+    )
+    targets: list[str] | None = option(
+        default=None,
+        flags=("--to",),
+        kind=TEXT,
+        many="append",
+        metavar="VERTEX",
+        label="To these vertices",
+        is_common=True,
+        help="distances to this vertex only, likewise",
+    )
+    paths: bool = option(
+        default=False, label="Vertices of each path", is_common=True, help="the vertices of each path, too"
+    )
+    format: str | None = option(
+        default=None,
+        flags=("-f", "--format"),
+        choices=format_names("paths"),
+        role="machine",
+        help="what to write (default: by the suffix of -o, else tsv)",
+    )
+
+
+class Paths(Command, PathOptions, OutputOptions, CommentOptions, DeviceOptions, MemoryOptions):
+    """Shortest paths between all vertices of a graph."""
+
+    verb = "paths"
+    summary = "shortest paths between all vertices of a graph"
+    description = (
+        "Computes the distances between all vertices of a graph, and the paths: by a Floyd-Warshall of blocks, or by "
+        "Dijkstra's method where the graph has few edges."
+    )
+    example = """example:
+  tropalign paths edges.tsv -o distances.tsv
+  tropalign paths roads.tsv.gz --undirected --paths --from Ulm -o from_ulm.tsv
+  tropalign paths graph.mtx -o distances.npz
+  cut -f 1,2,5 table.tsv | tropalign paths - -f matrix > matrix.tsv
+
+edges.tsv has an edge per line: from, to, weight. Formats by the suffix of -o: .tsv (a row per pair of vertices), .npz,
+.parquet; -f matrix for a matrix as text. Distances are the same for any number of threads. Exit codes: 0 done, 2 usage,
+3 bad input, 4 memory or disk, 130 interrupted."""
+    served = Served(
+        title="Find shortest paths", kind="paths", example={"graph": "codons.tsv"}, example_options={"undirected": True}
+    )
+    no_shards = (
+        "rounds of an elimination depend on each other and have no shards: give each machine some --from vertices"
+    )
+
+    graph: str = input_file(
+        flags=(),
+        metavar="GRAPH",
+        holds="graph",
+        label="Edges",
+        help="edges as text (from, to, weight; separated by tabs, commas or spaces), .npz, Matrix Market; compressed "
+        "or not; - is stdin",
+    )
+    undirected: bool = option(default=False, label="Edges lead both ways", is_common=True, help="edges lead both ways")
+
+    def run(self) -> None:
+        """Reads the graph, finds the paths and writes them."""
+        import warnings
+
+        import numpy as np
+
+        from tropalign.execution.run import Output, memory_allowed, write_outputs
+        from tropalign.formats.paths.context import PathsContext, check_names
+        from tropalign.machine.memory import left_for_job
+        from tropalign.semirings.graph_files import read_graph
+        from tropalign.semirings.paths import shortest_paths
+        from tropalign.sequences.files import file_name
+
+        name = self.check()
+        lists = [word[1:] for word in [*(self.sources or ()), *(self.targets or ())] if word.startswith("@")]
+        if [self.graph, *lists].count("-") > 1:
+            self.refuse("standard input can be read once: name - once")
+        show = started(self, [self.output], [self.graph, *lists])
+        allowed = memory_allowed(self.memory, self.output)
+        sources, targets = _listed(self.sources), _listed(self.targets)
+        graph = read_graph(self.graph, is_directed=not self.undirected)
+        for note in graph.notes:
+            warnings.warn(note, UserWarning, stacklevel=2)
+        if name in ("tsv", "matrix"):
+            check_names(graph.names or (), self.paths)
+        is_dense = graph.weights.ndim == 2
+        held = _VERTEX_BYTES * graph.n + (graph.weights.nbytes if is_dense else _EDGE_BYTES * graph.n_edges)
+        with naming(file_name(self.graph)), show("vertices", graph.n) as progress:
+            columns = graph.numbers(targets)
+            found = shortest_paths(
+                graph,
+                sources=sources,
+                predecessors=self.paths,
+                n_threads=self.threads,
+                device=self.device or "auto",
+                memory_bytes=left_for_job(allowed, held),
+                progress=progress,
+            )
+        context = PathsContext(found, np.array(columns, np.int64), self.paths)
+        writer = _writer(self, name, graph, context)
+        parts = (writer.encode(rows) for rows in _rows_at_once(context, left_for_job(allowed, held)))
+        write_outputs([Output("paths", self.output, writer)], lambda output: parts)
+
+    def check(self) -> str:
+        """The format; refuses what it cannot hold."""
+        from tropalign.formats.registry import check_format, format_for_path
+
+        name: str = self.format or format_for_path("paths", self.output)
+        check_format("paths", name)
+        if name == "matrix" and self.paths:
+            self.refuse("a matrix has no room for paths: choose -f tsv, npz or parquet, or leave --paths out")
+        return name
+
+
+def _rows_at_once(context: PathsContext, allowed: int) -> Iterator[range]:
+    """The rows that are written at a time, which depend on the graph only.
+
+    Raises
+    ------
+    ResourceError
+        The paths of a row take more memory than allowed.
+    """
+    from tropalign.errors import shown
+    from tropalign.machine.memory import require
+
+    n, n_targets = len(context.paths.sources), max(1, len(context.targets))
+    if not context.with_paths:
+        step = max(1, _AT_ONCE // n_targets)
+        yield from (range(row, min(row + step, n)) for row in range(0, n, step))
+        return
+    name_bytes = sum(map(len, context.names)) / max(1, len(context.names))
+    begin, size = 0, 0
+    for row in range(n):
+        n_vertices = int(context.paths.path_lengths(row, context.targets).sum())
+        require(
+            int(n_vertices * (_STEP_BYTES + _NAME_COPIES * name_bytes)),
+            allowed,
+            f"writing {n_vertices:,} vertices of the paths from {shown(context.names[context.paths.sources[row]])}",
+            "allow more with --memory, ask for fewer targets with --to, or leave --paths out",
+        )
+        if size and size + n_targets + n_vertices > _AT_ONCE:
+            yield range(begin, row)
+            begin, size = row, 0
+        size += n_targets + n_vertices
+    if n:
+        yield range(begin, n)
+
+
+def _listed(words: list[str] | None) -> list[str] | None:
+    """The vertices that an option names, those of files among them."""
+    from tropalign.errors import InputError
+    from tropalign.sequences import read_text
+
+    if words is None:
+        return None
+    found: list[str] = []
+    for word in words:
+        if not word.startswith("@"):
+            found.append(word)
+            continue
+        lines = [line.strip() for line in read_text(word[1:]).split("\n")]
+        named = [line for line in lines if line and not line.startswith("#")]
+        if not named:
+            raise InputError("the list holds no vertex", file=word[1:])
+        found += named
+    return list(dict.fromkeys(found))
+
+
+def _writer(options: Paths, name: str, graph: Graph | DenseGraph, context: PathsContext) -> Writer:
+    """What writes the distances."""
+    from tropalign import __version__
+    from tropalign.execution.files import check_terminal
+    from tropalign.formats.header import Header
+    from tropalign.formats.registry import make_writer
+
+    parameters = {
+        "vertices": str(graph.n),
+        "edges": str(graph.n_edges),
+        "method": context.paths.method,
+        "weights": str(graph.weights.dtype),
+    }
+    command = options.command_line(format=None if name == "tsv" else name)
+    writer = make_writer(
+        "paths", name, Header(__version__, command, parameters, has_comments=not options.no_comments), context
+    )
+    if writer.is_binary:
+        check_terminal(name, options.output)
+    return writer

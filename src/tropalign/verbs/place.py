@@ -1,0 +1,379 @@
+"""``tropalign place``: short reads into a reference alignment, guided by its tree."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from tropalign.formats.registry import format_names
+from tropalign.options.kinds import Choices
+from tropalign.options.option import Options, but, input_file, option, output_file
+from tropalign.phylo.scoring import ScoreOptions, StrandOption
+from tropalign.verbs.alignment import SequenceOptions
+from tropalign.verbs.command import Command, Served
+from tropalign.verbs.place_pipeline import PipelineOptions, check_pipeline, opened_pipeline
+from tropalign.verbs.run_options import RunOptions, devices_of, started
+from tropalign.verbs.runs import carry_out
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from tropalign.execution.progress import Show
+    from tropalign.phylo import ReferencePackage
+    from tropalign.phylo.outputs import Wanted
+    from tropalign.phylo.task import PlaceTask
+    from tropalign.sequences.blocks import Survey
+    from tropalign.verbs.place_pipeline import Pipeline
+
+Insertions = Literal["drop", "columns"]
+
+
+class ReferenceOptions(Options, group="reference"):
+    """The alignment that reads come into, and its tree."""
+
+    reference: str = input_file(
+        holds="alignment",
+        metavar="FILE",
+        label="Reference alignment",
+        help="alignment (PHYLIP, FASTA, Stockholm), or what --save-reference made",
+        form_help="Alignment (PHYLIP, FASTA, Stockholm)",
+    )
+    tree: str | None = input_file(
+        default=None, holds="tree", metavar="FILE", label="Reference tree", help="its tree in Newick format"
+    )
+    alphabet: str | None = but(
+        SequenceOptions,
+        "alphabet",
+        default=None,
+        group="reference",
+        is_common=False,
+        help="what the reference holds (default: judged by its letters)",
+    )
+    gap_flags: str | None = option(
+        default=None,
+        choices=Choices("tropalign.phylo.reference", "GAP_FLAGS"),
+        label="Gaps of branches",
+        help="which columns of a branch are gaps: to the last bit as PaPaRa 2.5 (default), in closed form, or by "
+        "the rules of the 2011 paper; only branches of length 0 make compat and exact differ",
+    )
+    save_reference: str | None = option(
+        default=None, metavar="FILE", role="private", help="keep the reference ready for the next run"
+    )
+
+
+class PruningOption(Options, group="scoring"):
+    """Whether every branch is scored."""
+
+    no_pruning: bool = option(
+        default=False, label="Score every branch", help="score every branch; the result is the same"
+    )
+
+
+class ResultOptions(Options, group="results"):
+    """What is written."""
+
+    format: str | None = option(
+        default=None,
+        flags=("-f", "--format"),
+        choices=format_names("placed/rows"),
+        role="machine",
+        help="of the alignment (default: by the suffix of -o, else fasta)",
+    )
+    split: bool = output_file(
+        default=False,
+        output="reference",
+        suffix=".reference",
+        follows_main=True,
+        help="reads alone in -o, the reference in FILE.reference: as EPA-ng wants",
+        form_help="Reads alone in the result, the reference in its own file: as EPA-ng wants",
+    )
+    insertions: Insertions = option(
+        default="drop",
+        choices=get_args(Insertions),
+        label="Inserted bases",
+        is_common=True,
+        help="bases between columns: left out, so that the width stays (default), or in new columns",
+    )
+    table: str | None = output_file(
+        output="table",
+        suffix=".tsv",
+        metavar="FILE",
+        help="branch, score and place of each read, TSV or Parquet by the suffix",
+    )
+    jplace: str | None = output_file(
+        output="jplace", suffix=".jplace", metavar="FILE", help="the best branches, for gappa and others"
+    )
+    taxonomy: str | None = input_file(
+        default=None,
+        holds="table",
+        metavar="FILE",
+        label="Lineages of the tips",
+        help="lineages of the tips, a name, a tab and a;b;c per line: the table then has those of the reads",
+    )
+    taxa: str | None = output_file(
+        output="taxa",
+        suffix=".tsv",
+        metavar="FILE",
+        help="with --taxonomy: reads per taxon, TSV",
+        form_help="With lineages of the tips: reads per taxon, TSV",
+    )
+    html: str | None = output_file(
+        output="report",
+        suffix=".html",
+        metavar="FILE",
+        help="a report for the browser: the tree with reads per branch, table, alignments",
+    )
+
+
+class Place(
+    Command, ReferenceOptions, StrandOption, ScoreOptions, PruningOption, ResultOptions, PipelineOptions, RunOptions
+):
+    """Short reads in the columns of a reference, each on the branch of its tree that it fits best."""
+
+    verb = "place"
+    summary = "align short reads into a reference alignment, guided by its tree"
+    description = (
+        "Aligns each read to the profile of every branch of a reference tree, keeps the best branch and writes the "
+        "read into the columns of the reference (PaPaRa)."
+    )
+    example = """example:
+  tropalign place --reference ref.phy --tree ref.nwk reads.fq.gz -o aligned.fasta --table placed.tsv
+  tropalign place --reference ref.phy --tree ref.nwk reads.fa --split -o aligned.fasta --jplace placed.jplace
+  tropalign place --reference ref.phy --tree ref.nwk reads.fa --pipeline epa-ng --model ref.bestModel --jplace x.jplace
+
+Branches are numbered from 0 in the order of PaPaRa; the table names the clade below each. Coordinates are 0-based,
+half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrupted."""
+    served = Served(
+        title="Place reads",
+        kind="placed/rows",
+        is_resumable=True,
+        example={"reads": "16s/reads.fasta", "reference": "16s/ref.phy.gz", "tree": "16s/ref.nwk"},
+    )
+
+    reads: list[str] = input_file(
+        flags=(),
+        many="*",
+        metavar="READS",
+        holds="sequences",
+        help="FASTA or FASTQ, compressed or not; - is standard input",
+    )
+    mates: list[str] | None = input_file(
+        default=None,
+        many="+",
+        metavar="FILE",
+        holds="sequences",
+        label="Second mates",
+        help="second mates of paired ends, a file for each of READS in the same order: a pair is placed as one read",
+        form_help="Second mates of paired ends, a file for each of the reads in the same order: a pair is placed as "
+        "one read",
+    )
+
+    def check(self) -> None:
+        """Refuses options that do not go together."""
+        self._check_reads()
+        if self.taxonomy and not (self.table or self.taxa or self.html):
+            self.refuse("--taxonomy is for --table, --taxa or --html: name a file with one of them")
+        if self.taxa and not self.taxonomy:
+            self.refuse("--taxa needs the lineages of the tips: name their table with --taxonomy")
+        if self.shard is not None and "-" in [*self.reads, *(self.mates or [])]:
+            self.refuse("reads from standard input cannot be shared out: write them to a file first")
+        check_pipeline(self)
+
+    def run(self) -> None:
+        """Reads, places and writes."""
+        self.check()
+        wanted = self._wanted()
+        inputs = [*self.reads, *(self.mates or []), self.reference, self.tree, self.taxonomy]
+        show = started(self, self._paths(wanted), inputs)
+        with opened_pipeline(self) as pipeline:
+            self._run(wanted, show, pipeline)
+
+    def _check_reads(self) -> None:
+        """Refuses reads that are missing, or named twice."""
+        beside = self.table or self.jplace or self.taxa or self.html
+        asks_for_reads = self.output != "-" or beside or not self.save_reference
+        if self.dry_run and not self.reads:
+            self.refuse("--dry-run tells of reads: name some")
+        if not self.reads and asks_for_reads:
+            self.refuse("no reads are named: name a file, or - for standard input")
+        if self.split and self.output == "-":
+            self.refuse("--split makes two files: name the reads' one with -o")
+        if self.mates is not None and len(self.mates) != len(self.reads):
+            self.refuse(
+                f"{len(self.reads)} files of reads, but {len(self.mates)} of mates: name as many, in the same order, "
+                "and the reads before --mates"
+            )
+        mates = self.mates or []
+        if twice := set(mates) & set(self.reads) - {"-"}:
+            self.refuse(f"{min(twice)} is named as reads and as their mates: name the file of the second mates")
+        if [*self.reads, *mates, self.reference, self.tree, self.taxonomy].count("-") > 1:
+            self.refuse("standard input can be read once: name - once")
+
+    def _run(self, wanted: Wanted, show: Show, pipeline: Pipeline | None) -> None:
+        """Reads, places and writes; a program may go on with the reads."""
+        from tropalign import __version__
+        from tropalign.devices.registry import open_devices
+        from tropalign.execution.files import write_to
+        from tropalign.execution.run import Run, memory_allowed
+        from tropalign.formats.header import Header
+        from tropalign.machine.memory import left_for_job
+        from tropalign.phylo.outputs import outputs_of, run_parameters
+        from tropalign.phylo.taxonomy import read_taxonomy
+
+        if pipeline is not None:
+            wanted = pipeline.joined(wanted)
+        allowed = memory_allowed(self.memory, _main_path(wanted)) if self.reads else self.memory or 0
+        package = self._package()
+        if pipeline is not None:
+            pipeline.check(package)
+        if self.save_reference and not self.dry_run:
+            write_to(self.save_reference, package.save)
+        if not self.reads:
+            return
+        lineages = None if self.taxonomy is None else read_taxonomy(self.taxonomy, package)
+        blocks, found = self._reads(package)
+        memory_bytes = left_for_job(allowed, package.held_bytes())
+        page_bytes = self._page_bytes(package, found, memory_bytes)
+        memory_bytes -= page_bytes
+        task, devices = self._task(package, blocks, found, memory_bytes)
+        settled = None if wanted.rows == "fasta" else wanted.rows  # the default is not said
+        command = self.command_line(format=settled)
+        header = Header(__version__, command, self.scoring().parameters(), has_comments=not self.no_comments)
+        bound = page_bytes if found is None else None  # of reads that can be counted before, the page was checked
+        outputs = outputs_of(package, header, wanted, self.shard is not None, lineages, bound)
+        parameters = (
+            {} if found is None else run_parameters(task, found, outputs, wanted.insertions, __version__, lineages)
+        )
+        placing = Run(
+            task=task,
+            outputs=outputs,
+            outline=task.outline(),
+            parameters=parameters,
+            memory_bytes=allowed,
+            shard=self.shard,
+            unit="reads",
+        )
+        cost_cells = sum(tile.cost_cells for tile in placing.outline or ()) or task.cost_cells(1 << 20)
+        carry_out(placing, open_devices(devices, self.threads, cost_cells, memory_bytes), self, show, 0)
+        _tell_of_unusable(task)
+        if pipeline is not None and self.dry_run:
+            print(f"epa-ng   goes on with these reads and makes {self.jplace}: its time and memory are not foretold")
+        elif pipeline is not None:
+            pipeline.finish(package, header.command)
+
+    def _wanted(self) -> Wanted:
+        """The files that are asked for."""
+        from tropalign.formats.registry import format_for_path
+        from tropalign.phylo.outputs import Wanted
+
+        return Wanted(
+            alignment=None if self.pipeline and self.output == "-" else self.output,
+            rows=self.format or format_for_path("placed/rows", self.output),
+            is_split=self.split,
+            insertions=self.insertions,
+            table=self.table,
+            jplace=self.jplace,
+            taxa=self.taxa,
+            report=self.html,
+        )
+
+    def _paths(self, wanted: Wanted) -> list[str]:
+        """The files that will be written; of a shard the one."""
+        named = [] if self.save_reference is None else [self.save_reference]
+        if self.reads:
+            named += [self.output] if self.shard is not None else wanted.paths()
+        return named
+
+    def _package(self) -> ReferencePackage:
+        """The reference, read or loaded."""
+        from tropalign.phylo import ReferencePackage
+        from tropalign.sequences.alphabet import ALPHABETS
+
+        if ReferencePackage.is_saved(self.reference):
+            for name in ("tree", "alphabet", "gap_flags"):
+                if getattr(self, name) is not None:
+                    flag = f"--{name.replace('_', '-')}"
+                    self.refuse(f"{self.reference} is a saved reference, which holds its own: leave {flag} out")
+            return ReferencePackage.load(self.reference)
+        if self.tree is None:
+            self.refuse("name the reference's tree with --tree")
+        alphabet = ALPHABETS.get(self.alphabet or "auto")
+        chosen: dict[str, Any] = {"gap_flags": self.gap_flags or "compat", "n_threads": self.threads}
+        return ReferencePackage.read(self.reference, self.tree, alphabet=alphabet, **chosen)
+
+    def _reads(self, package: ReferencePackage) -> tuple[Callable[..., Iterator[Any]], Survey | None]:
+        """What reads them anew for the names that are taken, and what a first pass found, where there may be two."""
+        from tropalign.phylo.api import check_mates
+        from tropalign.sequences.blocks import blocks_of, survey_of
+        from tropalign.sequences.files import can_be_read_twice
+        from tropalign.sequences.mates import MatedBlocks
+
+        mates = self.mates
+        if mates is not None:
+            check_mates(package)
+
+        def blocks(taken: Iterable[str] = package.names) -> Iterator[Any]:
+            return iter(blocks_of(self.reads, taken) if mates is None else MatedBlocks(self.reads, mates, taken))
+
+        files = [*self.reads, *(mates or [])]
+        return blocks, survey_of(blocks(())) if all(map(can_be_read_twice, files)) else None
+
+    def _page_bytes(self, package: ReferencePackage, found: Survey | None, memory_bytes: int) -> int:
+        """What the report takes while it is made, at the most; half of the memory where the reads are a stream.
+
+        Raises
+        ------
+        ResourceError
+            The page takes all memory that is left.
+        """
+        from tropalign.formats.placed.report import report_bytes
+        from tropalign.machine.memory import require
+
+        if self.html is None or self.shard is not None:  # of shards, merge makes it
+            return 0
+        if found is None:
+            return memory_bytes // 2
+        needed = report_bytes(found.n_reads, int(found.lengths.sum()), package.letters.size)
+        remedy = "allow more with --memory, or leave --html out"
+        require(needed + (1 << 20), memory_bytes, f"the report of {found.n_reads:,} reads", remedy)
+        return needed
+
+    def _task(
+        self, package: ReferencePackage, blocks: Callable[..., Iterator[Any]], found: Survey | None, memory_bytes: int
+    ) -> tuple[PlaceTask, list[str]]:
+        """What to compute, and the devices."""
+        from tropalign.machine.threads import resolve_threads
+        from tropalign.phylo.api import check_place
+        from tropalign.phylo.scorer import N_BEST
+        from tropalign.phylo.task import PlaceTask
+
+        scoring = self.scoring()
+        devices = check_place(package, scoring, self.strand, devices_of(self))
+        task = PlaceTask(
+            package,
+            blocks,
+            scoring,
+            n_best=0 if self.no_pruning or self.mates else N_BEST,
+            paired=self.mates is not None,
+            both_strands=self.strand == "both",
+            n_threads=resolve_threads(self.threads),
+            memory_bytes=memory_bytes,
+            lengths=None if found is None else found.lengths,
+            shard=self.shard,
+        )
+        return task, devices
+
+
+def _main_path(wanted: Wanted) -> str:
+    """The file beside which the run's parts lie."""
+    return wanted.alignment or wanted.query or "-"
+
+
+def _tell_of_unusable(task: PlaceTask) -> None:
+    """Warns of reads that were not placed."""
+    import warnings
+
+    from tropalign.errors import TropalignWarning
+
+    if task.n_unusable:
+        text = f"{task.n_unusable} reads have no usable letter: they are not placed"
+        warnings.warn(text, TropalignWarning, stacklevel=2)

@@ -1,0 +1,192 @@
+"""``tropalign score``: alignments against reference alignments."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+from tropalign.formats.format import TSV, Format
+from tropalign.options.option import input_file, option
+from tropalign.verbs.command import Command, Served
+from tropalign.verbs.run_options import OutputOptions
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from tropalign.msa.accuracy import AlignmentScore
+
+COLUMNS = ("alignment", "sp", "tc", "columns", "pairs", "sequences")
+#: Of the table, and of one without a suffix.
+SUFFIXES = (".tsv", ".txt", "")
+
+
+class Score(Command, OutputOptions):
+    """Alignments against reference alignments."""
+
+    verb = "score"
+    summary = "compare alignments with a reference"
+    description = (
+        "Scores multiple alignments against a reference alignment of the same sequences: SP, the share of the "
+        "reference's aligned pairs of residues, and TC, the share of its columns, that an alignment reproduces."
+    )
+    example = """example:
+  tropalign score --reference reference.fa alignment.fa
+  tropalign score --reference reference.fa tropalign.fa mafft.fa muscle.fa
+  tropalign score --reference references/ alignments/ -o scores.tsv"""
+    served = Served(
+        title="Score alignments",
+        kind="",
+        format=Format(*TSV),
+        example={"alignments": "efp_clustalw.fasta", "reference": "efp_aligned.fasta"},
+        example_options={"all_columns": True},
+    )
+    no_shards = "scoring alignments takes a moment and has no shards: leave --shard out"
+
+    alignments: list[str] = input_file(
+        flags=(),
+        many="+",
+        metavar="ALIGNMENT",
+        holds="alignment",
+        help="alignments to score (FASTA, PHYLIP, Stockholm, Clustal, MSF), or a directory of them if the reference is "
+        "one",
+        form_help="Alignments to score (FASTA, PHYLIP, Stockholm, Clustal, MSF)",
+    )
+    reference: str = input_file(
+        metavar="REFERENCE",
+        holds="alignment",
+        label="Reference alignment",
+        help="the reference alignment, in which columns in upper case count; or a directory, whose files have the "
+        "names of the alignments (suffixes aside)",
+        form_help="The reference alignment, in which columns in upper case count",
+    )
+    mask: str | None = input_file(
+        default=None,
+        metavar="FILE",
+        holds="table",
+        label="Columns that count",
+        help="the columns of the reference that count, instead of those in upper case: a text of as many letters, "
+        "1 or x where a column counts, 0 or . elsewhere",
+    )
+    all_columns: bool = option(
+        default=False, label="All columns count", is_common=True, help="every column of the reference counts"
+    )
+
+    def run(self) -> None:
+        """Scores, and writes the table."""
+        from tropalign.execution.files import check_outputs, hold_outputs, write_to
+        from tropalign.formats.registry import suffix_of
+
+        if self.mask is not None and (self.all_columns or os.path.isdir(self.reference)):
+            self.refuse("--mask is for one reference, and not with --all-columns: give one of them")
+        if [*self.alignments, self.reference, self.mask].count("-") > 1:
+            self.refuse("standard input can be read once: name - once")
+        pairs = _pairs(self)
+        inputs = [path for pair in pairs for path in pair] + ([self.mask] if self.mask else [])
+        check_outputs([self.output], inputs)
+        hold_outputs([self.output])
+        if suffix_of(self.output) not in SUFFIXES:
+            self.refuse(f"{self.output}: scores are tab-separated text: end the name in .tsv or .txt")
+        found = [(test, _score(self, test, reference)) for test, reference in pairs]
+        rows = [
+            [test, f"{s.sp:.4f}", f"{s.tc:.4f}", *map(str, (s.n_columns, s.n_pairs, s.n_sequences))]
+            for test, s in found
+        ]
+        if self.output == "-" and sys.stdout is not None and sys.stdout.isatty():
+            _show(rows, [score for _, score in found])
+        else:
+            write_to(self.output, lambda out: _write_tsv(rows, out))
+
+
+def _pairs(options: Score) -> list[tuple[str, str]]:
+    """The alignments, each with its reference."""
+    from tropalign.errors import InputError
+
+    tests = [path for given in options.alignments for path in _files(given)]
+    if not os.path.isdir(options.reference):
+        return [(test, options.reference) for test in tests]
+    references: dict[str, str] = {}
+    for path in _files(options.reference):
+        if _stem(path) in references:
+            raise InputError("another reference has this name, suffixes aside: keep one of them", file=path)
+        references[_stem(path)] = path
+    for test in tests:
+        if _stem(test) not in references:
+            raise InputError(
+                f"no file of {options.reference} has this name: give references the names of their alignments",
+                file=test,
+            )
+    return [(test, references[_stem(test)]) for test in tests]
+
+
+def _files(path: str) -> list[str]:
+    """The files of a directory by name, or the file itself."""
+    from tropalign.errors import InputError
+
+    if not os.path.isdir(path):
+        return [path]
+    names = sorted(name for name in os.listdir(path) if not name.startswith("."))
+    files = [file for name in names if os.path.isfile(file := os.path.join(path, name))]
+    if not files:
+        raise InputError("there is no file in the directory: name another one", file=path)
+    return files
+
+
+def _stem(path: str) -> str:
+    """The file's name without directory, compression and format."""
+    from tropalign.execution.files import COMPRESSIONS
+
+    name = Path(path)
+    name = name.with_suffix("") if name.suffix in COMPRESSIONS else name
+    return name.stem
+
+
+def _score(options: Score, test: str, reference: str) -> AlignmentScore:
+    from tropalign.formats.msa import read_alignment
+    from tropalign.msa.accuracy import score_alignment
+
+    mask: NDArray[np.bool_] | None = None
+    if options.all_columns:
+        import numpy as np
+
+        mask = np.ones(read_alignment(reference)[1].shape[1], bool)
+    elif options.mask is not None:
+        mask = _read_mask(options.mask)
+    return score_alignment(test, reference, mask=mask)
+
+
+def _read_mask(path: str) -> NDArray[np.bool_]:
+    import numpy as np
+
+    from tropalign.errors import InputError
+    from tropalign.sequences import read_lines
+
+    text = b"".join(b"".join(line.split()) for line in read_lines(path))
+    strange = text.translate(None, b"01xX.-")
+    if strange or not text:
+        what = f"{chr(strange[0])!r} marks no column" if strange else "the mask is empty"
+        raise InputError(f"{what}: write 1 or x for columns that count, 0 or . for the others", file=path)
+    return np.isin(np.frombuffer(text, np.uint8), np.frombuffer(b"1xX", np.uint8))
+
+
+def _write_tsv(rows: list[list[str]], out: BinaryIO) -> None:
+    from tropalign.errors import shown
+
+    lines = ["\t".join(COLUMNS), *("\t".join([shown(row[0]), *row[1:]]) for row in rows)]
+    out.write("".join(line + "\n" for line in lines).encode("utf-8", "backslashreplace"))
+
+
+def _show(rows: list[list[str]], scores: list[AlignmentScore]) -> None:
+    """Columns below each other, and the means of several alignments."""
+    from tropalign.errors import shown
+
+    lines = [list(COLUMNS), *([shown(row[0]), *row[1:]] for row in rows)]
+    if len(rows) > 1:
+        means = [sum(getattr(score, name) for score in scores) / len(scores) for name in ("sp", "tc")]
+        lines.append([f"mean of {len(rows)}", *(f"{mean:.4f}" for mean in means), "", "", ""])
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    for line in lines:
+        first, *others = (cell.rjust(width) for cell, width in zip(line, widths, strict=True))
+        print("  ".join([line[0].ljust(len(first)), *others]).rstrip())

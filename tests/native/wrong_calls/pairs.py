@@ -1,0 +1,162 @@
+"""Wrong calls of native/bindings/pairwise.cpp, pair_*.cpp, best_targets.cpp, shared_words.cpp and gpu_plan.cpp."""
+
+import numpy as np
+from native.wrong_calls.kinds import Entry, at, i32, i64, part
+
+from tropalign import _native
+
+CODES, OFFSETS = np.arange(12, dtype=np.uint8), i64(0, 4, 8, 12)
+SETS = {"query_codes": CODES, "query_offsets": OFFSETS, "target_codes": CODES.copy(), "target_offsets": OFFSETS.copy()}
+WRONG_SETS = [(f"{side}_codes", f"{side}_codes", at(5, 31), at(5, 255)) for side in ("query", "target")]
+PAIRS = SETS | {"query_index": i64(0, 1), "target_index": i64(1, 2)}
+WRONG_PAIRS = [
+    *WRONG_SETS,
+    *((name, name, *(at(1, k) for k in (3, -1, 2**62))) for name in ("query_index", "target_index")),
+    *((name, "unequal", np.zeros(1, np.int64)) for name in ("query_index", "target_index")),
+]
+MATRIX = np.where(np.eye(32, dtype=bool), 2, -1).astype(np.int32)
+SCORING = {"matrix": MATRIX, "gap_open": 3, "gap_extend": 1}
+WRONG_SCORING = [
+    ("matrix", "may pass 2147483647", np.full_like(MATRIX, 2**31 - 1), np.full_like(MATRIX, -(2**31))),
+    ("matrix", TypeError, part(slice(31)), lambda matrix: matrix.T[::-1]),
+    ("gap_open", "zero or more", -1),
+    ("gap_open", "may pass 2147483647", 2**31 - 1),
+    ("gap_open", TypeError, 2**31),
+    ("gap_extend", "zero or more", -1),
+    ("gap_extend", "may pass 2147483647", 2**31 - 1),
+]
+HOW = {"mode": "local", "free_ends": (False,) * 4, "depth": 2}
+WRONG_HOW = [
+    ("mode", "none of local, global, semiglobal", "glocal"),
+    ("depth", "depth", 3, -1),
+    ("free_ends", TypeError, (True, True)),
+]
+ROOM = {"n_threads": 2, "memory_bytes": 1 << 20}
+WRONG_ROOM = [("memory_bytes", "memory_bytes", 0, -1)]
+NO_PAIR = {"query_index": np.zeros(0, np.int64), "target_index": np.zeros(0, np.int64)}
+
+
+def aligned_pairs():
+    """align_pairs and align_pieces."""
+    no_sequences = [
+        ({f"{side}_offsets": i64(0), f"{side}_index": index}, f"{side}_index")
+        for side, index in (("query", i64(0, 0)), ("target", i64(0, 0)))
+    ]
+    own = [(f"{side}_offsets", "a sequence is empty", at(2, 4)) for side in ("query", "target")]
+    own += [(f"{side}_offsets", "reach beyond", at(3, 10**9)) for side in ("query", "target")]
+    wrong = WRONG_PAIRS + WRONG_HOW + WRONG_ROOM
+    yield Entry(
+        _native.align_pairs, PAIRS | SCORING | HOW | ROOM, wrong + WRONG_SCORING + own + no_sequences, [NO_PAIR]
+    )
+    gaps = [
+        ("gap", "costs are zero or more", (4, -1, 24, 1)),
+        ("end_gap", "costs are zero or more", (4, 1, -24, 1)),
+        ("gap", "may pass 2147483647", (4, 1, 2**31 - 1, 1)),
+        ("end_gap", "may pass 2147483647", (4, 1, 2, 2**31 - 1)),
+        ("gap", TypeError, (4, 1), (4, 1, 2**31, 1)),
+    ]
+    pieces = {"matrix": MATRIX, "gap": (4, 2, 24, 1), "end_gap": (1, 1, 1, 1)}
+    yield Entry(_native.align_pieces, PAIRS | pieces | HOW | ROOM | {"mode": "global"}, wrong + gaps, [NO_PAIR])
+
+
+def aligners():
+    """PairAligner."""
+    codes = np.full(256, 255, np.uint8)
+    codes[ord("A") : ord("E")] = np.arange(4)
+    wrong = [
+        ("codes", "not one of each byte", part(slice(255))),
+        ("codes", "beyond the alphabet", at(7, 31), at(7, 254)),
+    ]
+    valid = {"codes": codes} | SCORING | HOW
+    yield Entry(_native.PairAligner, valid, wrong + WRONG_SCORING + WRONG_HOW, name="PairAligner")
+    both = [(side, TypeError, b"A", 5, ["A"]) for side in ("query", "target")]
+    right = [{"query": query} for query in ("A", "", "AXA", "A\0A", "\u00e9", "\ud800")]
+    yield Entry(_native.PairAligner(**valid).align, {"query": "ABCD", "target": "ABCD"}, both, right)
+
+
+def plans():
+    """plan_gpu, scatter_values and scatter_runs."""
+    yield Entry(
+        _native.plan_gpu,
+        {
+            "query": i64(0, 0, 1), "target": i64(1, 2, 2), "length": i64(9, 5, 3), "rank": i32(0, 1, 2),
+            "bound": i64(9, 9, 9), "wide_from": 100, "extend": 0, "strip_cells": 1000, "free_ends": (False,) * 4,
+            "word_bits": 16, "group": 4, "rows": (8, 8, 8),
+        },
+        [
+            *((name, name, *(at(2, k) for k in (3, -1, 2**40))) for name in ("query", "target")),
+            *((name, "unequal", part(slice(2))) for name in ("query", "rank", "bound")),
+            ("rank", "rank", at(2, 3), at(2, -1)),
+            ("bound", "bound", at(2, -3), at(2, 2**62)),
+            ("length", "length", at(2, -3), at(2, 2**31)),
+            ("extend", "extend", -1, 2**40),
+            ("strip_cells", "strip_cells", 0),
+            ("word_bits", "word_bits", 8, 0),
+            ("group", "group", 0, -4, 2**30),
+            ("rows", "rows", (8, 0, 8), (8, 8, -1), (2**31 - 1, 8, 8)),
+            ("rows", TypeError, (8,)),
+        ],
+    )  # fmt: skip
+    out = np.zeros((2, 5), np.int32)
+    frozen = out.copy()
+    frozen.flags.writeable = False
+    yield Entry(
+        _native.scatter_values,
+        {"values": np.zeros((2, 3), np.int32), "place": i64(4, 0, 2), "out": out},
+        [
+            ("place", "place", *(at(1, k) for k in (5, -1, 2**62))),
+            ("place", "unequal shapes", np.zeros(2, np.int64)),
+            ("values", "unequal shapes", np.zeros((3, 3), np.int32)),
+            ("out", "unequal shapes", part(slice(1))),
+            ("out", TypeError, frozen),
+        ],
+    )
+    runs = {"runs": np.arange(6, dtype=np.uint32), "begin": i64(0, 2, 6), "place": i64(1, 0), "offsets": i64(0, 4, 6)}
+    yield Entry(
+        _native.scatter_runs,
+        runs | {"out": np.zeros(6, np.uint32)},
+        [
+            ("begin", "unequal lengths", i64(0, 6)),
+            ("begin", "descend", at(1, 7)),
+            ("begin", "beyond", at(2, 7), at(0, -2)),
+            ("begin", "longer than the room", at(1, 3)),
+            ("place", "place", at(1, 2), at(1, -1)),
+            ("out", "beyond", part(slice(5))),
+        ],
+    )
+
+
+def best_targets():
+    """best_targets."""
+    scoring = SCORING | {"mode": "local", "free_ends": (False,) * 4}
+    valid = SETS | {"reverse_codes": None, "span": (0, 3), "skips_self": True, "most": 2, "least_score": -5}
+    long = {"target_codes": np.zeros(65537, np.uint8), "target_offsets": i64(0, 65537)}
+    yield Entry(
+        _native.best_targets,
+        valid | scoring | ROOM,
+        [
+            *WRONG_SETS,
+            *WRONG_SCORING,
+            *WRONG_HOW[::2],
+            *WRONG_ROOM,
+            (long, "longer than 65536"),
+            ("span", "span: not within", (-1, 2), (0, 4), (2, 1), (2**62, 2**62)),
+            ("reverse_codes", "beyond the data", CODES[:8]),
+            ("reverse_codes", "reverse_codes", at(5, 31)(CODES)),
+            ("reverse_codes", TypeError, CODES.astype(np.int64)),
+            ("most", "most: below 1", 0),
+            ("least_score", TypeError, 2**31),
+        ],
+        [{"reverse_codes": CODES.copy()}, {"span": (1, 1)}],
+    )
+
+
+def bounds():
+    """identity_bounds, score_bounds, shared_words and score_floors."""
+    pairs = PAIRS | {"n_threads": 2}
+    yield Entry(_native.identity_bounds, pairs, WRONG_PAIRS)
+    how = {"mode": "local", "pays_ends": False}
+    yield Entry(_native.score_bounds, pairs | SCORING | how, WRONG_PAIRS + WRONG_SCORING + WRONG_HOW[:1])
+    yield Entry(_native.shared_words, SETS | {"word": 3, "n_threads": 2}, [*WRONG_SETS, ("word", "word", 0, 13)])
+    wrong = [("enough", "not one per pair", np.zeros(3, np.int32))]
+    yield Entry(_native.score_floors, pairs | SCORING | {"enough": i32(0, 0)}, WRONG_PAIRS + WRONG_SCORING + wrong)
