@@ -1,5 +1,6 @@
 """Every public object is documented as numpydoc asks, and its examples run."""
 
+import ast
 import dataclasses
 import doctest
 import functools
@@ -103,3 +104,17 @@ def test_examples_run(module, monkeypatch):
         runner.run(test, out=report.append)
     assert runner.tries
     assert not runner.failures, "".join(report)
+
+
+#: First words that point at something which a reader of the docstring has not seen.
+POINTING = re.compile(r"(The same|Those|Of|As|All of them|It is)\b")
+
+
+def test_docstrings_begin_with_a_verb_or_a_noun():
+    found = []
+    for path in Path(tropalign.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+                first = (ast.get_docstring(node) or "").partition("\n")[0]
+                found += [f"{path}: {first}"] if POINTING.match(first) else []
+    assert not found

@@ -173,7 +173,7 @@ def _text(value: str | bytes | None) -> str:
 
 
 def _thresholds(own: dict[str, Any]) -> Thresholds:
-    """Those of a pipeline."""
+    """Thresholds of a pipeline."""
     space = {name: own[name] for name in ("Z", "domZ") if own[f"{name}_setby"]}
     if own["use_bit_cutoffs"]:
         kinds = {number: kind for kind, number in _CUTOFFS.items()}

@@ -154,7 +154,7 @@ def _sorted(found: FoundHits, rows: NDArray[np.int64], thresholds: Thresholds) -
 
 
 def _drop_copies(columns: dict[str, Any], is_reported: Bools, is_included: Bools) -> None:
-    """Of domains of a hit that are aligned to the same residues the best one alone is reported.
+    """Reports only the best of a hit's domains that are aligned to the same residues.
 
     Overlapping envelopes can lead to one alignment twice (HMMER's issue h74).
     """

@@ -112,7 +112,7 @@ class Submission:
         return cls(name, _inputs(verb, data), _options(verb, data), format, _outputs(verb, data), _shared(verb, data))
 
     def as_json(self) -> dict[str, Any]:
-        """The same as JSON, which `from_json` reads."""
+        """The submission as JSON, which `from_json` reads."""
         inputs = {dest: [_item_json(item) for item in items] for dest, items in self.inputs.items()}
         return {
             "verb": self.verb,
@@ -124,7 +124,7 @@ class Submission:
         }
 
     def checked(self) -> Submission:
-        """The same with its options as the verb's own parser understands them, less those that change nothing.
+        """The submission with its options as the verb's own parser understands them, less those that change nothing.
 
         Raises
         ------
@@ -143,7 +143,7 @@ class Submission:
         return replace(self, options=options, outputs=outputs)
 
     def in_format(self, format: str) -> Submission:
-        """The same with its main output in another format, less what does not go with that.
+        """The submission with its main output in another format, less what does not go with that.
 
         Raises
         ------
