@@ -10,12 +10,6 @@ from test_import_rules import ALLOWED
 skip_without("src", "native", "docs")
 PAGES = {name: (ROOT / "docs" / f"{name}.md").read_text() for name in ("architecture", "recipes")}
 SOURCE = ROOT / "src" / "tropalign"
-#: Native files are held to the rule for the map as soon as all of them keep it.
-EXEMPT = {"native"}
-#: Folders that the pages describe before they are there.
-TO_COME = ("verbs/", "formats/")
-TO_COME_WORDS = {"Command", "TROPALIGN_DISPATCH"}
-MOVING = pytest.mark.xfail(reason="files move; the pages follow at the end", strict=False)
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +25,7 @@ def test_every_source_begins_with_a_sentence_that_says_what_it_is(source_map):
     """A docstring or a head comment; the body of a header may leave it to the header."""
     silent = [path for path in source_map.sources() if not source_map.first_sentence(path)]
     silent = [path for path in silent if not (path.suffix == ".cpp" and path.with_suffix(".hpp").exists())]
-    assert not [path for path in silent if path.relative_to(ROOT).parts[0] not in EXEMPT]
+    assert not silent
 
 
 def test_the_map_lists_every_source(source_map):
@@ -63,20 +57,18 @@ def test_sentences_are_markdown_in_the_map(source_map):
     assert source_map.escaped("a|b_c `d_e`") == r"a\|b\_c `d_e`"
 
 
-@MOVING
 @pytest.mark.parametrize("page", PAGES)
 def test_files_that_are_named_exist(page):
     """Below src/tropalign or the root; a word in capitals stands for one to be chosen."""
     named = {
         name for name in re.findall(r"`([\w./-]+)`", PAGES[page]) if re.search(r"\w/|\w\.(py|hpp|cpp|k|md)$", name)
     }
-    named = {name for name in named if not re.search(r"[A-Z]{3}", name) and not name.startswith(TO_COME)}
+    named = {name for name in named if not re.search(r"[A-Z]{3}", name)}
     assert len(named) > 20
     places = (ROOT, SOURCE, ROOT / "native" / "pairwise", SOURCE / "msa", SOURCE / "pairwise", SOURCE / "serve" / "web")
     assert not [name for name in named if not any((place / name).exists() for place in places)]
 
 
-@MOVING
 @pytest.mark.parametrize("page", PAGES)
 def test_names_of_code_are_in_the_code(source_map, page):
     sources = [path for path in source_map.sources() if path.relative_to(ROOT).parts[0] in ("src", "native")]
@@ -85,10 +77,9 @@ def test_names_of_code_are_in_the_code(source_map, page):
     text = re.sub(r"^```.*?^```", "", PAGES[page], flags=re.MULTILINE | re.DOTALL)
     named = {part for name in re.findall(r"`_?([A-Za-z_.]+)`", text) for part in name.split(".")}
     named = {name for name in named if not re.fullmatch(r"[A-Z]*|k|md|toml|\w+_TYPE", name)}
-    assert not [name for name in named - TO_COME_WORDS if name not in words and f"_{name}" not in words]
+    assert not [name for name in named if name not in words and f"_{name}" not in words]
 
 
-@MOVING
 def test_words_of_the_glossary_are_used(source_map):
     text = " ".join(path.read_text() for path in source_map.sources())
     words = re.sub("_|(?<=[a-z])(?=[A-Z])", " ", text).lower()
@@ -99,7 +90,6 @@ def test_words_of_the_glossary_are_used(source_map):
     assert len(terms) == len(set(terms)) > 60
 
 
-@MOVING
 def test_every_folder_has_a_place_on_the_floors():
     """The picture has each folder once; what it imports stands on its line or further down."""
     picture = PAGES["architecture"].split("\n## The floors\n")[1].split("```")[1]

@@ -69,7 +69,7 @@ class Address:
 
     @property
     def url(self) -> str:
-        """As text."""
+        """The address as text."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         usual = {"http": 80, "https": 443}[self.scheme] == self.port
         return f"{self.scheme}://{host}{'' if usual else f':{self.port}'}{self.root}"

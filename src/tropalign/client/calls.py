@@ -321,7 +321,7 @@ def _sequences(server: Server, given: Any, name: str) -> Any:
 
 
 def _files_or_sequences(server: Server, given: Any, name: str) -> Any:
-    """The same where texts are paths, too: one or several."""
+    """Sequences, or the paths of one or several files, where texts are paths, too."""
     is_file: Callable[[Any], bool] = lambda value: isinstance(value, str | os.PathLike)  # noqa: E731
     if is_file(given) or (isinstance(given, list | tuple) and given and all(map(is_file, given))):
         return given

@@ -43,7 +43,7 @@ class JobOptions(Options, group="job"):
     )
 
 
-class EarlierOptions(Options, group="jobs of before"):
+class EarlierOptions(Options, group="earlier jobs"):
     """Jobs that were submitted earlier."""
 
     list: bool = option(default=False, role="machine", help="list the jobs, and end")

@@ -169,7 +169,7 @@ class RemoteJob:
         return out.getvalue()
 
     def fetch(self, out: IO[bytes], format: str | None = None, role: str = "main") -> None:
-        """The same into an open file."""
+        """Writes the bytes of a result into an open file."""
         job = self if format in (None, self._record.format) else self.in_format(format)
         job._done()
         job._fetch(job._output(role), out)

@@ -221,7 +221,7 @@ class Transport:
         return data
 
     def _strange(self, reply: http.client.HTTPResponse) -> InputError:
-        """Of a reply that no tropalign makes."""
+        """The error of a reply that no tropalign makes."""
         kind = _kind(reply) or "no kind of content"
         return InputError(
             f"{self.address.url} answers what no server of tropalign does ({reply.status}, {shown(kind[:60])}): see "

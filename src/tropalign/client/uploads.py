@@ -103,7 +103,7 @@ class _Open(io.RawIOBase):
         self._file = file
 
     def readable(self) -> bool:
-        """It is."""
+        """Says that the stream can be read."""
         return True
 
     def readinto(self, place: Any) -> int:

@@ -244,7 +244,7 @@ def count_bytes(counts: NDArray[np.int32]) -> bytes:
 
 
 def sum_of(parts: Iterable[bytes], n_nodes: int) -> NDArray[np.int64]:
-    """Sums of the counts of all tiles. Raises ValueError where a part has not one per node."""
+    """Sum of the counts of all tiles. Raises ValueError where a part has not one per node."""
     found = np.zeros(n_nodes, np.int64)
     for part in parts:
         found += np.frombuffer(part, "<i4", n_nodes)

@@ -42,7 +42,7 @@ class PairCountTask:
         return _counted(self._pairs.on_cpu(tile, n_threads, progress))
 
     def on_gpu(self, tile: Tile, device: Any, progress: Progress | None = None) -> NDArray[np.int32]:
-        """Counts of a tile's pairs, by a GPU."""
+        """Computes the tile on a GPU."""
         return _counted(self._pairs.on_gpu(tile, device, progress))
 
 

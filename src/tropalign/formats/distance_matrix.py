@@ -55,7 +55,7 @@ def read_distance_matrix(source: Source) -> tuple[tuple[str, ...], NDArray[np.fl
 def parse_distance_matrix(
     lines: Iterable[bytes], file: str, most_bytes: int | None = None
 ) -> tuple[tuple[str, ...], NDArray[np.float64]]:
-    """A matrix of distances from lines.
+    """Names and distances from lines.
 
     Raises
     ------

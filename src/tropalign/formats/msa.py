@@ -57,7 +57,7 @@ def read_alignment(path: Source) -> tuple[tuple[str, ...], NDArray[np.uint8]]:
 
 
 def read_described(path: Source) -> tuple[tuple[str, ...], NDArray[np.uint8], tuple[str, ...]]:
-    """Names, rows, and what follows each name (FASTA's headers, Stockholm's DE): "" where nothing does."""
+    """Names, letters, and what follows each name (FASTA's headers, Stockholm's DE), "" where nothing does."""
     file = file_name(path)
     numbered = enumerate(read_lines(path), 1)
     # A file without a letter is refused by read_lines.

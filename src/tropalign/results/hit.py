@@ -183,7 +183,7 @@ class Hit:
 
     @property
     def domains(self) -> tuple[Domain, ...]:
-        """Domains of the hit in the order of the target, also those that are not reported."""
+        """Domains in the order of the target, also those that are not reported."""
         return tuple(Domain(self, number) for number in range(int(self.hits.n_domains[self.index])))
 
     @property

@@ -328,7 +328,7 @@ class MultipleAlignment(Rows[str]):
         return block_html(self)
 
     def to_biopython(self) -> Any:
-        """Biopython's Alignment, with its rows as SeqRecords.
+        """Biopython's Alignment, with the rows as SeqRecords.
 
         Returns
         -------

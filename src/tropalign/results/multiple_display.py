@@ -50,7 +50,7 @@ def block_text(alignment: MultipleAlignment) -> str:
 
 
 def block_html(alignment: MultipleAlignment) -> str:
-    """The alignment as HTML, more of it than as text, and in colour where that is not too much."""
+    """Title and rows as HTML, with more of them than in text, and in colour where that is not too much."""
     names, texts = _rows(alignment, HTML_ROWS, HTML_COLUMNS)
     letters = [escaped(text) for text in texts]
     n_rows, n_columns = alignment.shape

@@ -67,7 +67,7 @@ def _names_of(batch: Named) -> Sequence[str]:
 
 
 def _encoded(words: Sequence[str]) -> Texts:
-    """Texts encoded as `encoded` does; texts of a batch, which are ASCII, are encoded already."""
+    """Words as bytes, as `encoded` makes them; texts of a batch, which are ASCII, are encoded already."""
     return (words.data, words.offsets) if isinstance(words, BytesTexts) else encoded(words)
 
 
@@ -148,7 +148,7 @@ def fractions(values: NDArray[Any], prefix: str = "") -> Column:
 
 
 def shortest(values: NDArray[Any], prefix: str = "") -> Column:
-    """Numbers with as many digits as give each double again; ``null`` for what is not a number."""
+    """Numbers with enough digits to read the same double back; ``null`` for what is not a number."""
     return ("shortest", np.ascontiguousarray(values, np.float64), prefix)
 
 

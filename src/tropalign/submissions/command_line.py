@@ -121,7 +121,7 @@ def _inputs(verb: ServedVerb, options: Command) -> tuple[dict[str, tuple[InputIt
 
 
 def _means_name(one: Option, text: str) -> bool:
-    """Whether the verbs take a text for a name: a matrix's name goes before a file, a file before a model's name."""
+    """Whether a text is a name, as verbs see it: a matrix's goes before a file, a file before a model's."""
     return is_name(one, text) and (one.name == "matrix" or not os.path.exists(text))
 
 

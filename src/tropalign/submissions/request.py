@@ -124,7 +124,7 @@ class Submission:
         }
 
     def checked(self) -> Submission:
-        """The submission with its options as the verb understands them, less those that change nothing.
+        """The submission with its options as the verb's own parser understands them, less those that change nothing.
 
         Raises
         ------
