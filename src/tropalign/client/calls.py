@@ -64,7 +64,7 @@ def plain(verb: str) -> list[str]:
     return [one.name for one in options_of(verb, "value") if one.name in arguments and one.name not in others]
 
 
-#: Of PlacementScoring, by the options.
+#: Fields of PlacementScoring, which are called like options.
 SCORES = ("match", "mismatch", "on_gap", "gap_open", "gap_extend", "insert_open", "insert_extend")
 
 T = TypeVar("T")

@@ -297,7 +297,7 @@ Hits and E-values are those of hmmscan 3.4, to the last digit; the library need 
             n_threads=resolve_threads(self.threads),
         )
         outline = task.outline()
-        # Of a search in one pass the number of sequences is known at its end.
+        # In a search in one pass the number of sequences is known at its end.
         n_targets = None if outline is None else len((sequences if self.orientation == "search" else models).lengths)
         context = context_of(self.orientation, n_targets, thresholds, search_options, **self._shown())
         settled = None if wanted.format == "text" else wanted.format  # the default is not said

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tropalign.msa.accuracy import AlignmentScore
 
 COLUMNS = ("alignment", "sp", "tc", "columns", "pairs", "sequences")
-#: Of the table, and of one without a suffix.
+#: Suffixes of the table; it may have none.
 SUFFIXES = (".tsv", ".txt", "")
 
 

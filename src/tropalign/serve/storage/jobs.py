@@ -37,7 +37,7 @@ _LINE = (jobs.c.number, jobs.c.id, jobs.c.title, jobs.c.verb, jobs.c.state, jobs
 REMEMBERED_SECONDS, MOST_REMEMBERED = 10.0, 1_000
 #: Jobs of one page at most.
 MOST_LISTED = 500
-#: Of the names that a search finds a job by, as many letters are kept.
+#: Letters that are kept of the names by which a search finds a job.
 MOST_LETTERS = 200_000
 MOST_LETTERS_OF_NAMES = 200
 

@@ -16,7 +16,7 @@ from tropalign.serve.storage.files import FileStore, Receiving
 from tropalign.serve.storage.schema import job_files, jobs, uploads
 
 SECONDS = 24 * 3600.0
-#: As many are listed.
+#: Uploads that are listed at most.
 MOST_LISTED = 1_000
 
 

@@ -30,11 +30,11 @@ from sqlalchemy.dialects.postgresql import ARRAY, TSQUERY
 from tropalign.serve.storage.database import is_postgresql
 from tropalign.serve.storage.schema import clean, job_words
 
-#: Of a job as many different words are found, and of a word as many letters count.
+#: Different words by which a job is found, and letters of a word that count.
 MOST_WORDS, MOST_LETTERS = 20_000, 60
 #: All words of a job together; a tsvector takes a megabyte.
 MOST_BYTES = 600_000
-#: Of a question as many words count.
+#: Words of a question that count.
 MOST_ASKED = 20
 _WORD = re.compile(r"[^\W_]+")
 #: FTS5's table as it is asked.

@@ -30,7 +30,7 @@ SAFE = ("GET", "HEAD", "OPTIONS")
 #: Paths that need no login; those that end in "/" stand for all below.
 OPEN = ("/login", "/logout", "/static/", "/healthz", "/readyz", "/metrics", "/shared/", "/api/v1/shared/",
         "/api/v1/openapi.json", "/favicon.ico", "/robots.txt")  # fmt: skip
-#: Of these it does not matter who asks for them, nor how often.
+#: Paths for which it does not matter who asks, nor how often.
 UNCOUNTED = ("/static/", "/healthz")
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 MOST_FILES = 64
 MOST_FIELDS = 500
-#: Of all fields of a form but files, which are kept in memory.
+#: Bytes of all fields of a form but files, which are kept in memory.
 MOST_FIELD_BYTES = 32 * 10**6
 #: Longer JSON is read in a thread: others are answered meanwhile.
 SMALL_BYTES = 100_000

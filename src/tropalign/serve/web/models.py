@@ -165,7 +165,7 @@ _NONE: Responses = {
 _WRONG: Responses = {
     422: _answer(ErrorModel, "a wrong field", {"error": "--gap-open has to be whole", "field": "options"})
 }
-#: Of every request: what is wrong with its head, or with the server.
+#: Errors of every request: what is wrong with its head, or with the server.
 _HEAD: Responses = {
     400: _error("the head cannot be used, or the body broke off", "the request does not say for which host it is"),
     405: _error("another method; Allow names those that there are", "this address does not take this method"),
@@ -175,12 +175,12 @@ _HEAD: Responses = {
     503: _error("the database is away, or the disk full", "the database does not answer: try again in some seconds"),
 }
 COMMON: Responses = {**_LOGIN, **_BUSY, **_HEAD}
-#: Of what changes something.
+#: Errors of requests that change something.
 _CHANGING: Responses = {
     403: _error("it comes from a page of another site", "the request comes from a page of another site"),
     413: _error("too large", "more than 500,000,000 bytes are not taken here: send less"),
 }
-#: Of what brings a body.
+#: Errors of requests that bring a body.
 _SENDING: Responses = {
     **_CHANGING, 408: _error("the body comes too slowly", "the body comes too slowly: send it again"),
     415: _error("another kind of body", "the body has to be JSON: send Content-Type: application/json"),

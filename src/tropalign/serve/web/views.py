@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 PREVIEW_BYTES, PREVIEW_LINES, PREVIEW_ROWS, PREVIEW_COLUMNS = 16_000, 200, 40, 30
 TEXT_TYPES = ("text/", "application/json", "application/x-ndjson")
-#: Of a page by itself.
+#: Media type of a page by itself.
 PAGE = "text/html"
 
 

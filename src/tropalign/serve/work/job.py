@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 FORECAST_CELLS = 10**10
 #: A forecast that takes longer says nothing: the job runs within its limits.
 FORECAST_SECONDS = 120.0
-#: Of a defect.
+#: Exit code of a defect of tropalign.
 EXIT_DEFECT = 1
 #: Ends that others ask for: a machine that is switched off tells every process so.
 TOLD_TO_END = {-1, -2, -15, 129, 130, 143}

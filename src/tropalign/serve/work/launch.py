@@ -11,7 +11,7 @@ import os
 import sys
 from typing import Any
 
-#: Of Linux: the signal that the kernel sends when the parent ends.
+#: An option of Linux: the signal that the kernel sends when the parent ends.
 PR_SET_PDEATHSIG = 1
 
 

@@ -27,7 +27,7 @@ GRACE_SECONDS = 4.0
 #: Pages are served before jobs are computed.
 NICENESS = 10
 MOST_FILES = 4096
-#: Of standard error and output, which nobody reads whole.
+#: Bytes of standard error and output that are kept: nobody reads them whole.
 MOST_SAID_BYTES = 1 << 22
 #: What a command may hold beyond its ``--memory``: what it is given there is what it plans with.
 MEMORY_SLACK, MEMORY_BESIDE = 1.25, 200 << 20
@@ -103,7 +103,7 @@ def run_watched(
         Where commands keep what all of them may use again.
     """
     begin = time.monotonic()
-    # Of this run alone: a worker that was thought dead must not end what the next attempt has started.
+    # The process of this run alone: a worker that was thought dead must not end what the next attempt has started.
     mark = f"{folder.mark}#{token_hex(8)}"
     process = _started(command, folder, bounds, environment(folder, cache, mark=mark))
     group = Group(process.pid, mark)
@@ -133,7 +133,7 @@ def environment(
     given = os.environ if given is None else given
     known = {name: given[name] for name in KEPT if name in given}
     for name in {"PATH", "PYTHONPATH", "LD_LIBRARY_PATH"} & {*known}:
-        # As the server means it, never the job's folder (an empty part), where files have names of users.
+        # The path as the server means it, never the job's folder (an empty part), where files have names of users.
         paths = [os.path.abspath(path) for path in known[name].split(os.pathsep) if path]
         known[name] = os.pathsep.join(paths)
         if not paths:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 BLOCK_BYTES = 1 << 20
-#: Of names that a search finds: all together, and of one.
+#: Letters of names by which a search finds a job: all together, and of one.
 MOST_NAMES_BYTES, MOST_NAME_BYTES = 8_000, 200
 #: Files up to this size are surveyed where the worker is.
 SMALL_BYTES = 1 << 22
