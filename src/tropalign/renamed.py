@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 from types import ModuleType
+from typing import Any
 
 #: Former paths of modules whose classes users may have pickled, and where these modules are now.
 RENAMED = {
@@ -31,6 +32,12 @@ def register() -> None:
 
 
 def _register(former: str, home: str) -> None:
+    def load(name: str) -> Any:
+        """Loads a name; what looks through all modules asks for those of Python (``__file__``), and loads nothing."""
+        if name.startswith("__"):
+            raise AttributeError(f"module {former!r} has no attribute {name!r}")
+        return getattr(import_module(home), name)
+
     module = ModuleType(former, f"Names of `{home}`.")
-    module.__getattr__ = lambda name: getattr(import_module(home), name)  # type: ignore[method-assign]
+    module.__getattr__ = load  # type: ignore[method-assign]
     sys.modules[former] = module

@@ -3,7 +3,8 @@
 import inspect
 import pickle
 import re
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, asdict, fields, is_dataclass
+from dataclasses import replace as dataclass_replace
 
 import pytest
 
@@ -34,6 +35,11 @@ class Figure(Shape, Size):
         self.set("width", float(self.width))
 
 
+class Pair(Options):
+    first: str = argument(kw_only=False)
+    second: str = argument(kw_only=False)
+
+
 def test_fields_have_their_values():
     figure = Figure("square", width=2)
     assert (figure.name, figure.sides, figure.colour, figure.width, figure.filled) == ("square", 4, "red", 2.0, False)
@@ -60,8 +66,9 @@ def test_options_of_bases_come_in_their_order():
     ("call", "sentence"),
     [
         (lambda: Figure(), "Figure missing 1 required argument: 'name'"),
+        (lambda: Pair(), "Pair missing 2 required arguments: 'first' and 'second'"),
         (lambda: Figure("a", corners=3), "Figure got an unexpected keyword argument 'corners'"),
-        (lambda: Figure("a", "b"), "Figure takes 1 arguments by place, not 2"),
+        (lambda: Figure("a", "b"), "Figure takes 1 positional argument but 2 were given"),
         (lambda: Figure("a", name="b"), "Figure got multiple values for argument 'name'"),
         (lambda: option(default=None, help="where"), "say what its words are, by a kind or by choices: where"),
     ],
@@ -82,10 +89,44 @@ def test_they_are_frozen_equal_hashable_and_pickled():
     figure = Figure("a", colour="blue")
     with pytest.raises(FrozenInstanceError, match="cannot assign to field 'colour'"):
         figure.colour = "red"
+    with pytest.raises(FrozenInstanceError, match="cannot delete field 'colour'"):
+        del figure.colour
     assert figure == Figure(name="a", colour="blue") != Figure("a") and figure != Shape(colour="blue")
     assert len({figure, Figure("a", colour="blue"), Figure("b")}) == 2
     assert pickle.loads(pickle.dumps(figure)) == figure
     assert repr(figure) == "Figure(sides=4, colour='blue', width=1.0, filled=False, name='a')"
+
+
+def test_dataclasses_know_the_fields():
+    figure = Figure("a", colour="blue")
+    assert is_dataclass(Figure) and [one.name for one in fields(figure)] == [
+        "name", "sides", "colour", "width", "filled"
+    ]  # fmt: skip
+    assert asdict(figure) == figure.values()
+    assert dataclass_replace(figure, width=2) == figure.replaced(width=2.0)
+    with pytest.raises(UsageError, match="none of red, blue"):
+        dataclass_replace(figure, colour="green")
+    assert dataclass_replace(ta.SearchOptions(), f1=0.5) == ta.SearchOptions(f1=0.5)
+
+
+def test_type_checkers_see_which_arguments_may_be_left_out(tmp_path):
+    mypy = pytest.importorskip("mypy.api")
+    calls = [
+        "ta.align('MK', 'MV')", "ta.align_all(['MK'])", "ta.align_many([('MK', 'MV')])", "ta.align_multiple(['MK'])",
+        "ta.align_clustalw(['MK'])", "ta.cluster(['MK'], 0.5)", "ta.search('x.hmm', ['MK'])", "ta.scan(['MK'], 'x.hmm')",
+        "ta.decode('cpg', ['AC'])", "ta.place(ta.ReferencePackage.read('x', 'y'), ['AC'])", "ta.ClustalwOptions()",
+        "ta.add_sequences(Path('x'), ['MK'])", "ta.merge_alignments(Path('x'), Path('y'))", "ta.Thresholds(1e-3)",
+        "ta.PlacementScoring(2, 0)", "ta.SearchOptions(0.1)",
+    ]  # fmt: skip
+    (tmp_path / "calls.py").write_text("\n".join(["from pathlib import Path", "import tropalign as ta", *calls]) + "\n")
+    root = str(Path(ta.__file__).parents[1])
+    cache = str(Path(root).parent / ".mypy_cache")
+    code = "import sys; from mypy.api import run; out, _, rc = run(sys.argv[1:]); print(out); sys.exit(rc)"
+    words = ["--strict", "--follow-imports=silent", "--cache-dir", cache, str(tmp_path / "calls.py")]
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words], env={**os.environ, "MYPYPATH": root}, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout
 
 
 def test_a_function_is_called_with_the_fields():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from tropalign.options.option import Options, but, option
+from tropalign.options.option import Options, again, option
 from tropalign.verbs.command import Command
 from tropalign.verbs.run_options import OutputOptions
 
@@ -55,8 +55,8 @@ class EarlierOptions(Options, group="earlier jobs"):
 class WhereOptions(Options, group="output"):
     """Where the main result goes."""
 
-    output: str = but(OutputOptions, "output", group="output")
-    quiet: bool = but(OutputOptions, "quiet", group="output")
+    output: str = again(OutputOptions, "output", group="output")
+    quiet: bool = again(OutputOptions, "quiet", group="output")
 
 
 class Submit(Command, ServerOptions, JobOptions, EarlierOptions, WhereOptions):

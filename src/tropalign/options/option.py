@@ -10,7 +10,7 @@ forms, the server's API and the docs are made of it. A class takes over the opti
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import FrozenInstanceError, dataclass, replace
+from dataclasses import Field, FrozenInstanceError, dataclass, field, fields, make_dataclass, replace
 from inspect import Parameter, Signature, get_annotations
 from typing import Any, ClassVar, Literal, Self, TypeVar, dataclass_transform
 
@@ -39,6 +39,17 @@ class _Signature:
                 for one in options.in_order_of_call()
             ]
         )
+
+
+class _Fields:
+    """The fields of a class of options as `dataclasses` knows them, made when they are asked for."""
+
+    def __get__(self, owner: Options | None, options: type[Options]) -> dict[str, Field[Any]]:
+        declared = [
+            (one.name, Any, field() if one.default is REQUIRED else field(default=one.default))
+            for one in options.in_order_of_call()
+        ]
+        return {one.name: one for one in fields(make_dataclass(options.__name__, declared, kw_only=True))}
 
 
 class _Required:
@@ -185,6 +196,14 @@ def but(base: type[Options], name: str, *, default: Any = REQUIRED, kw_only: boo
     return replace(said, default=said.default if default is REQUIRED else default, by_place=not kw_only, **changes)
 
 
+def again(base: type[Options], name: str, **changes: Any) -> Any:
+    """Declares the option of a base anew as `but` does, with the default that it has there.
+
+    Type checkers, which see no default in a `but` that says none, take this for a field that may be left out.
+    """
+    return but(base, name, **changes)
+
+
 @dataclass_transform(
     kw_only_default=True, frozen_default=True, field_specifiers=(option, input_file, output_file, argument, but)
 )
@@ -192,6 +211,7 @@ class Options:
     """The base of what has options as fields; made by keywords, and checked by `settle`."""
 
     __signature__ = _Signature()
+    __dataclass_fields__ = _Fields()  # for dataclasses.replace, asdict and fields
     _declared: ClassVar[dict[str, Option]] = {}
     _required: ClassVar[frozenset[str]] = frozenset()
     _places: ClassVar[tuple[str, ...]] = ()
@@ -232,7 +252,8 @@ class Options:
     def _by_place(self, values: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
         """The values by their names."""
         if len(values) > len(self._places):
-            raise TypeError(f"{type(self).__name__} takes {len(self._places)} arguments by place, not {len(values)}")
+            taken = f"{len(self._places)} positional argument{'' if len(self._places) == 1 else 's'}"
+            raise TypeError(f"{type(self).__name__} takes {taken} but {len(values)} were given")
         placed = dict(zip(self._places, values, strict=False))
         if placed.keys() & named.keys():
             twice = next(name for name in placed if name in named)
@@ -241,9 +262,10 @@ class Options:
 
     def _misfit(self, named: Mapping[str, Any]) -> str:
         """What is missing, or unknown."""
-        for name in self._declared:
-            if name in self._required and name not in named:
-                return f"{type(self).__name__} missing 1 required argument: {name!r}"
+        missing = [repr(name) for name in self._declared if name in self._required and name not in named]
+        if missing:
+            arguments = "argument" if len(missing) == 1 else "arguments"
+            return f"{type(self).__name__} missing {len(missing)} required {arguments}: {' and '.join(missing)}"
         unknown = next(name for name in named if name not in self._declared)
         return f"{type(self).__name__} got an unexpected keyword argument {unknown!r}"
 
@@ -265,6 +287,9 @@ class Options:
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise FrozenInstanceError(f"cannot assign to field {name!r}")
+
+    def __delattr__(self, name: str) -> None:
+        raise FrozenInstanceError(f"cannot delete field {name!r}")
 
     @classmethod
     def declared(cls) -> Mapping[str, Option]:

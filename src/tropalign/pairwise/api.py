@@ -17,7 +17,7 @@ from tropalign.execution.scheduler import Scheduler
 from tropalign.execution.task import checked_progress
 from tropalign.machine.numbers import checked_memory, checked_threads
 from tropalign.options.called import called_with
-from tropalign.options.option import Options, argument, but
+from tropalign.options.option import Options, again, argument
 from tropalign.pairwise import single
 from tropalign.pairwise.options import (
     FREE_ENDS,
@@ -108,7 +108,7 @@ class ProgressArgument(Options):
 class PairArguments(ModeOption, ScoringArguments, StrandOption, AlphabetArgument):
     """How two sequences are aligned."""
 
-    report: ReportName = but(SelectionOptions, "report")
+    report: ReportName = again(SelectionOptions, "report")
 
 
 class SequencesArgument(Options):

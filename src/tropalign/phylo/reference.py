@@ -19,6 +19,7 @@ from tropalign.machine.threads import resolve_threads
 from tropalign.phylo.branch_vectors import branch_maker
 from tropalign.phylo.reference_files import ARRAYS, damaged, is_saved, read_saved, write_saved
 from tropalign.phylo.reference_rows import StateAlphabet, column_counts, rows_of_tips, states_of, warn_of_unknown
+from tropalign.phylo.scoring import GAP_FLAGS
 from tropalign.phylo.tree import Tree, parse_tree, read_tree
 from tropalign.properties import cached_property
 from tropalign.sequences import Alphabet
@@ -26,8 +27,6 @@ from tropalign.sequences.alphabet import alphabet_named, alphabet_of, byte_count
 
 if TYPE_CHECKING:
     from tropalign._native import BranchBounds
-
-GAP_FLAGS = ("compat", "exact", "discrete")
 
 
 @dataclass(frozen=True, eq=False)

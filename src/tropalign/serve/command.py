@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tropalign.errors import shown
 from tropalign.machine.memory import parse_bytes
 from tropalign.options.kinds import POSITIVE, Kind, whole
-from tropalign.options.option import Options, but, option
+from tropalign.options.option import Options, again, option
 from tropalign.verbs.command import Command
 from tropalign.verbs.run_options import ClusterOptions, DeviceOptions, OutputOptions
 
@@ -44,13 +44,13 @@ class WorkOptions(Options, group="work"):
         default=1, role="machine", kind=whole(0, 1000), metavar="N", help="jobs at a time (default: 1)"
     )
     only_workers: bool = option(default=False, role="machine", help="no pages: work for a server on the same database")
-    threads: int = but(
+    threads: int = again(
         DeviceOptions,
         "threads",
         group="work",
         help="threads of each job; 0 (default) for all there are, shared by the workers",
     )
-    cluster: str | None = but(ClusterOptions, "cluster", group="work")
+    cluster: str | None = again(ClusterOptions, "cluster", group="work")
 
 
 class AccessOptions(Options, group="who may ask"):
@@ -208,7 +208,7 @@ Open the address that it prints: who has it is let in, as long as nobody was giv
 user needs one, or a reverse proxy says who asks.
 Exit codes: 0 done, 2 usage, 4 memory, disk or port, 130 interrupted."""
 
-    quiet: bool = but(OutputOptions, "quiet", group="", help="no lines about requests and jobs")
+    quiet: bool = again(OutputOptions, "quiet", group="", help="no lines about requests and jobs")
 
     def run(self) -> None:
         """Serves until it is told to stop; or looks after tokens, or prints the audit log."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
-from tropalign.verbs.command import Command
+if TYPE_CHECKING:
+    from tropalign.verbs.command import Command
 
 #: Module and class of each verb, in the order of the help. `serve` and `submit` stand above what they run.
 HOMES = {

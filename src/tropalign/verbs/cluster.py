@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tropalign.clusters.options import MIN_IDENTITY, ClusteringOptions, ClusterOptions, CoverageOf
 from tropalign.formats.registry import format_for_path, format_names
-from tropalign.options.option import Options, but, input_file, option, output_file
+from tropalign.options.option import Options, again, but, input_file, option, output_file
 from tropalign.pairwise.options import ModeName, ModeOption
 from tropalign.verbs.alignment import AlignmentOptions
 from tropalign.verbs.command import Served
@@ -106,8 +106,13 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         ModeOption,
         "mode",
         default="global",
+        is_common=False,
         help=ModeOption.declared()["mode"].help.replace("default: local", "default: global"),
     )
+    matrix: str | None = again(AlignmentOptions, "matrix", is_common=False)
+    gap_open: float | None = again(AlignmentOptions, "gap_open", is_common=False)
+    gap_extend: float | None = again(AlignmentOptions, "gap_extend", is_common=False)
+    alphabet: str = again(AlignmentOptions, "alphabet", is_common=False)
     shard: Shard | None = but(
         ShardOptions,
         "shard",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from tropalign.formats.format import BYTES, Format
-from tropalign.options.option import REQUIRED, but, input_file, output_file
+from tropalign.options.option import REQUIRED, again, input_file, output_file
 from tropalign.verbs.command import Command, Served
 from tropalign.verbs.run_options import OutputOptions
 
@@ -35,7 +35,7 @@ class Build(Command):
         metavar="STORE",
         help="the file to make, .tdb by custom",
     )
-    quiet: bool = but(OutputOptions, "quiet", group="", help="no warnings")
+    quiet: bool = again(OutputOptions, "quiet", group="", help="no warnings")
 
     def run(self) -> None:
         """Builds."""

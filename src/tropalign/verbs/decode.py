@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tropalign.formats.registry import format_names
 from tropalign.hmm.options import DecodeOptions, SegmentOptions
 from tropalign.options.kinds import AMOUNT, Choices, whole
-from tropalign.options.option import Options, but, input_file, option, output_file
+from tropalign.options.option import Options, again, input_file, option, output_file
 from tropalign.verbs.alignment import SequenceOptions
 from tropalign.verbs.command import Command, Served
 from tropalign.verbs.run_options import (
@@ -47,7 +47,7 @@ class FormatOptions(Options, group="output and resources"):
         metavar="FILE",
         help="a picture, SVG or PNG by the suffix, of the first 20 sequences",
     )
-    threads: int = but(DeviceOptions, "threads", help="0 (default) for all there are")
+    threads: int = again(DeviceOptions, "threads", help="0 (default) for all there are")
 
 
 class TrainingOptions(Options, group="training"):
@@ -101,7 +101,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory or disk, 130 interrupted."""
     sequences: list[str] = input_file(
         flags=(), many="+", metavar="FASTA", holds="sequences", help="sequences, compressed or not; - is stdin"
     )
-    skip_empty: bool = but(SequenceOptions, "skip_empty", group="")
+    skip_empty: bool = again(SequenceOptions, "skip_empty", group="")
     model: str = input_file(
         holds="model",
         names=("tropalign.hmm.model_files", "model_names"),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 from tropalign.formats.registry import format_for_path, format_names, suffix_of
 from tropalign.options.kinds import whole
-from tropalign.options.option import Options, but, input_file, option, output_file
+from tropalign.options.option import Options, again, but, input_file, option, output_file
 from tropalign.profile.options import ForeignOption, SearchOptions
 from tropalign.results.threshold_options import Cutoffs, Thresholds
 from tropalign.verbs.command import Command, Served
@@ -155,8 +155,8 @@ class InclusionOptions(Options, group="what counts as significant"):
         label="Trusted cutoffs",
         help="report and include by each model's own trusted scores (TC)",
     )
-    Z: float | None = but(Thresholds, "Z")
-    domZ: float | None = but(Thresholds, "domZ")
+    Z: float | None = again(Thresholds, "Z")
+    domZ: float | None = again(Thresholds, "domZ")
 
 
 class FilterOptions(Options, group="filters"):
@@ -198,7 +198,7 @@ class HitCommand(Command):
         holds="sequences",
         help="proteins as FASTA, compressed or not; - is standard input",
     )
-    skip_foreign: bool = but(ForeignOption, "skip_foreign")
+    skip_foreign: bool = again(ForeignOption, "skip_foreign")
 
 
 class Scan(HitCommand, TableOptions, TextOptions, ReportingOptions, InclusionOptions, FilterOptions, RunOptions):

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from tropalign.options.option import Option, but, input_file
+from tropalign.options.option import Option, again, input_file
 from tropalign.verbs.catalogue import VERBS, declared
 from tropalign.verbs.command import Command
 from tropalign.verbs.run_options import DeviceOptions, MemoryOptions, OutputOptions, started
@@ -74,11 +74,11 @@ class Merge(Command, OutputOptions, more=side_outputs()):
     shards: list[str] = input_file(
         flags=(), many="+", metavar="SHARD", holds="shard", help="all shards of the run, in any order"
     )
-    output: str = but(OutputOptions, "output", group="")
-    quiet: bool = but(OutputOptions, "quiet", group="")
-    threads: int = but(DeviceOptions, "threads", group=LAST_STAGES)
-    device: list[str] | None = but(DeviceOptions, "device", group=LAST_STAGES)
-    memory: int | None = but(MemoryOptions, "memory", group=LAST_STAGES)
+    output: str = again(OutputOptions, "output", group="")
+    quiet: bool = again(OutputOptions, "quiet", group="")
+    threads: int = again(DeviceOptions, "threads", group=LAST_STAGES)
+    device: list[str] | None = again(DeviceOptions, "device", group=LAST_STAGES)
+    memory: int | None = again(MemoryOptions, "memory", group=LAST_STAGES)
 
     def run(self) -> None:
         """Joins."""

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from tropalign.formats.registry import format_names
-from tropalign.options.kinds import Choices
 from tropalign.options.option import Options, but, input_file, option, output_file
-from tropalign.phylo.scoring import ScoreOptions, StrandOption
+from tropalign.phylo.scoring import GAP_FLAGS, ScoreOptions, StrandOption
 from tropalign.verbs.alignment import SequenceOptions
 from tropalign.verbs.command import Command, Served
 from tropalign.verbs.place_pipeline import PipelineOptions, check_pipeline, opened_pipeline
@@ -50,7 +49,7 @@ class ReferenceOptions(Options, group="reference"):
     )
     gap_flags: str | None = option(
         default=None,
-        choices=Choices("tropalign.phylo.reference", "GAP_FLAGS"),
+        choices=GAP_FLAGS,
         label="Gaps of branches",
         help="which columns of a branch are gaps: to the last bit as PaPaRa 2.5 (default), in closed form, or by "
         "the rules of the 2011 paper; only branches of length 0 make compat and exact differ",

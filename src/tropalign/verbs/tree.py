@@ -9,7 +9,7 @@ import time
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from tropalign.options.kinds import TEXT, Choices, whole
-from tropalign.options.option import Options, but, input_file, option, output_file
+from tropalign.options.option import Options, again, input_file, option, output_file
 from tropalign.verbs.alignment import SequenceOptions
 from tropalign.verbs.command import Command, Served, naming
 from tropalign.verbs.run_options import (
@@ -65,7 +65,7 @@ class DistanceOptions(Options, group="distances"):
         label="Columns with gaps",
         help="leave out columns with a gap in either row of a pair (pairwise, default), or in any row (complete)",
     )
-    alphabet: str = but(SequenceOptions, "alphabet", group="distances", is_common=False)
+    alphabet: str = again(SequenceOptions, "alphabet", group="distances", is_common=False)
     distances_out: str | None = output_file(
         output="distances", suffix=".tsv", metavar="FILE", help="the distances: PHYLIP, or TSV by the suffix"
     )
@@ -147,7 +147,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         form_help="An alignment (FASTA, Clustal, Stockholm, PHYLIP, MSF), sequences that are not aligned (then choose "
         "that below), or distances (PHYLIP, or TSV as the format matrix of pairs has them), compressed or not",
     )
-    shard: Shard | None = but(
+    shard: Shard | None = again(
         ShardOptions,
         "shard",
         help="with --bootstrap or --unaligned: compute the I-th of N shares only, into a file for tropalign merge",
