@@ -100,3 +100,26 @@ def test_type_checkers_find_misspelt_names(tmp_path):
         rows = [row.replace("builtins.", "") for row in found.splitlines() if f"snippet.py:{line}: " in row]
         assert any(text in row for row in rows), found
     assert found.count("error:") == 3, found
+
+
+def test_type_checkers_see_which_arguments_may_be_left_out(tmp_path):
+    pytest.importorskip("mypy")
+    path = tmp_path / "calls.py"
+    path.write_text(
+        """
+from pathlib import Path
+import tropalign as ta
+ta.align("MK", "MV"), ta.align_all(["MK"]), ta.align_many([("MK", "MV")]), ta.cluster(["MK"], 0.5)
+ta.align_multiple(["MK"]), ta.align_clustalw(["MK"]), ta.add_sequences(Path("x"), ["MK"])
+ta.merge_alignments(Path("x"), Path("y")), ta.search("x.hmm", ["MK"]), ta.scan(["MK"], "x.hmm")
+ta.decode("cpg", ["AC"]), ta.place(ta.ReferencePackage.read("x", "y"), ["AC"])
+ta.ClustalwOptions(), ta.PlacementScoring(2, 0), ta.SearchOptions(0.1), ta.Thresholds(1e-3)
+ta.align_many()
+"""
+    )
+    found = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent", str(path)], capture_output=True, text=True
+    ).stdout
+    assert [line.partition("error: ")[2] for line in found.splitlines() if "error:" in line] == [
+        'Missing positional argument "pairs" in call to "align_many"  [call-arg]'
+    ], found

@@ -56,3 +56,12 @@ def test_a_former_path_is_imported_and_pickles_again_under_the_present_one():
     assert b"tropalign.semirings.graphs" in pickle.dumps(graph)
     with pytest.raises(AttributeError):
         _ = former.Grph
+
+
+def test_what_looks_through_all_modules_loads_none_of_them():
+    code = (
+        "import sys, tropalign; known = {*sys.modules}\n"
+        "for one in sys.modules.copy().values(): hasattr(one, '__file__')\n"
+        "print([name for name in {*sys.modules} - known if name.startswith('tropalign')])"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout == "[]\n"

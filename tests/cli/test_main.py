@@ -16,15 +16,17 @@ def test_version_and_its_imports(command):
     assert command("--version").stdout.startswith("tropalign 0.")
     code = (
         "import sys; from tropalign.cli.main import main; main(['--version'])\n"
-        "print([m for m in ('numpy', 'Bio', 'rich', 'dnaio', 'rich_argparse', 'argparse') if m in sys.modules])"
+        "heavy = ('numpy', 'Bio', 'rich', 'dnaio', 'rich_argparse', 'argparse', 'inspect')\n"
+        "print([m for m in heavy if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout.splitlines()[1] == "[]"
 
 
-def test_a_wrong_option_loads_nothing_heavy(command):
+@pytest.mark.parametrize("words", [["pairs", "a.fa", "--mode", "x"], ["place", "a.fa", "--scheme", "x"], ["merge"]])
+def test_a_wrong_option_loads_nothing_heavy(words):
     code = (
-        "import sys; from tropalign.cli.main import main; print(main(['pairs', 'a.fa', '--mode', 'x']))\n"
+        f"import sys; from tropalign.cli.main import main; print(main({words}))\n"
         "print([m for m in ('numpy', 'Bio', 'rich', 'dnaio') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

@@ -109,26 +109,6 @@ def test_dataclasses_know_the_fields():
     assert dataclass_replace(ta.SearchOptions(), f1=0.5) == ta.SearchOptions(f1=0.5)
 
 
-def test_type_checkers_see_which_arguments_may_be_left_out(tmp_path):
-    mypy = pytest.importorskip("mypy.api")
-    calls = [
-        "ta.align('MK', 'MV')", "ta.align_all(['MK'])", "ta.align_many([('MK', 'MV')])", "ta.align_multiple(['MK'])",
-        "ta.align_clustalw(['MK'])", "ta.cluster(['MK'], 0.5)", "ta.search('x.hmm', ['MK'])", "ta.scan(['MK'], 'x.hmm')",
-        "ta.decode('cpg', ['AC'])", "ta.place(ta.ReferencePackage.read('x', 'y'), ['AC'])", "ta.ClustalwOptions()",
-        "ta.add_sequences(Path('x'), ['MK'])", "ta.merge_alignments(Path('x'), Path('y'))", "ta.Thresholds(1e-3)",
-        "ta.PlacementScoring(2, 0)", "ta.SearchOptions(0.1)",
-    ]  # fmt: skip
-    (tmp_path / "calls.py").write_text("\n".join(["from pathlib import Path", "import tropalign as ta", *calls]) + "\n")
-    root = str(Path(ta.__file__).parents[1])
-    cache = str(Path(root).parent / ".mypy_cache")
-    code = "import sys; from mypy.api import run; out, _, rc = run(sys.argv[1:]); print(out); sys.exit(rc)"
-    words = ["--strict", "--follow-imports=silent", "--cache-dir", cache, str(tmp_path / "calls.py")]
-    done = subprocess.run(
-        [sys.executable, "-c", code, *words], env={**os.environ, "MYPYPATH": root}, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stdout
-
-
 def test_a_function_is_called_with_the_fields():
     @called_with(Figure)
     def drawn(call):
