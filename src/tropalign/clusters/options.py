@@ -29,7 +29,7 @@ DEFINITIONS: Mapping[str, str] = MappingProxyType(
         "blast": "as columns",
     }
 )
-#: Of which sequence coverage is a share.
+#: The sequence that coverage is a share of.
 CoverageOf = Literal["longer", "shorter", "member", "representative"]
 #: What a pair of sequences has to share at the least where nothing is said.
 MIN_IDENTITY = 0.97

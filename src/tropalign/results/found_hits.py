@@ -292,18 +292,6 @@ def _concatenated(pieces: Sequence[FoundHits]) -> dict[str, Any]:
     return {**AXIS.joined(pieces), "models": models}
 
 
-def no_hits(queries: tuple[Query, ...], orientation: str, n_targets: int = 0, n_target_residues: int = 0) -> FoundHits:
-    """Hits of queries that have none."""
-    return FoundHits(
-        queries=queries,
-        orientation=orientation,
-        n_targets=n_targets,
-        n_target_residues=n_target_residues,
-        n_passed=np.zeros((len(queries), len(FILTERS)), np.int64),
-        **AXIS.empty(),
-    )
-
-
 def runs_of(values: NDArray[Any]) -> Iterator[tuple[int, int]]:
     """Begin and end of each run of equal neighbours."""
     if len(values):

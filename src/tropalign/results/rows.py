@@ -114,18 +114,6 @@ def quoted_names(batch: Named, index: NDArray[np.int64], quote: Callable[[str], 
     return ("text", *known[quote], np.ascontiguousarray(index, np.int64), prefix)
 
 
-def names_or(
-    batch: SequenceBatch, index: NDArray[np.int64], absent: NDArray[np.bool_], word: str, prefix: str = ""
-) -> Column:
-    """Names of the indexed sequences, and the word where `absent`."""
-    if not absent.any():
-        return names(batch, index, prefix)
-    data, offsets = encoded_names(batch)
-    more = np.frombuffer(word.encode(), np.uint8)
-    index = np.where(absent, len(batch), index)
-    return ("text", np.concatenate([data, more]), np.append(offsets, offsets[-1] + len(more)), index, prefix)
-
-
 def numbers(values: NDArray[Any], prefix: str = "") -> Column:
     """Whole numbers, or decimal ones (float64) with one place or as many as they need."""
     if values.dtype == np.float64:
