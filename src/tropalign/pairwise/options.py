@@ -32,7 +32,7 @@ StrandName = Literal["plus", "both"]
 Side = Literal["query", "target", "both"]
 REPORTS = get_args(ReportName)
 STRANDS = get_args(StrandName)
-#: Residues of a database at most, more than other numbers of options may be.
+#: Residues of a database, which may be more than other numbers of options.
 MOST_RESIDUES = 10**15
 #: Options that leave alignments out by a share of their columns or residues.
 SHARES = ("min_identity", "min_coverage", "min_query_coverage", "min_target_coverage")
