@@ -353,8 +353,8 @@ class PairOptions(ModeOption, StrandOption, SelectionOptions):
             words["end_gap_cost"] = self.end_gap.formula
         if self.strand != "plus":
             words["strand"] = self.strand
-        for name in ("top", "min_score", *SHARES, "max_evalue", "min_bits", "db_size"):
-            if getattr(self, name) is not None:
+        for name in SelectionOptions.declared():
+            if name != "report" and getattr(self, name) is not None:
                 words[name] = str(getattr(self, name))
         return words
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 Values = Literal["score", "identity", "distance"]
 Layout = Literal["tsv", "phylip", "npz"]
 #: What no matrix of all pairs takes.
-SELECTS = ("top", "min_score", *SHARES, "max_evalue", "min_bits", "pairs")
+SELECTS = (*(name for name in SelectionOptions.declared() if name not in ("report", "db_size")), "pairs")
 
 
 class FormatOptions(Options, group="format"):
