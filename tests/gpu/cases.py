@@ -4,8 +4,8 @@ from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
-from msa.families import store_of
 from oracles.consistency import turned
+from posterior_stores import store_of
 
 import tropalign
 from tropalign import _native

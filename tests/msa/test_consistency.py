@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from msa.families import store_of
 from oracles import consistency as oracle
+from posterior_stores import store_of
 
 from tropalign import _native
 from tropalign.msa.consistency import CONSISTENCY_RULES, clades_within, relax, representative_weights

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from msa.families import random_family, sparse
 from oracles import large as oracle
 from oracles.progressive import ONE
+from posterior_stores import random_family, sparse
 
 import tropalign
 from tropalign import _native

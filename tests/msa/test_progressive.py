@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from msa.families import random_family, store_of
 from oracles import progressive as oracle
+from posterior_stores import random_family, store_of
 
 from tropalign import _native
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from msa.families import random_family, store_of
+from posterior_stores import random_family, store_of
 
 from tropalign import _native
 

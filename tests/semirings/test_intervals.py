@@ -211,7 +211,7 @@ WRONG = {
     "a negative loop": (lambda: nussinov("ACGU", least_loop=-1), UsageError, "least_loop -1 is out of range"),
     "pairs as a list": (lambda: nussinov("ACGU", pairs=["AU"]), UsageError, "pairs are a list: give a dict"),
     "a pair of three": (lambda: nussinov("ACGU", pairs={"AUG": 1}), UsageError, "'AUG', which is no text of two"),
-    "half a score": (lambda: nussinov("ACGU", pairs={"AU": 1.5}), UsageError, "score of pair AU 1.5 is no whole"),
+    "half a score": (lambda: nussinov("ACGU", pairs={"AU": 1.5}), UsageError, "score of pair AU 1.5 is not a whole"),
     "a high score": (lambda: nussinov("ACGU", pairs={"AU": 10**9}), UsageError, "score of pair AU 1000000000 is out"),
 }  # fmt: skip
 
