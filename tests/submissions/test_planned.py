@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tropalign.cli.main import main
+from tropalign.submissions.option_values import parsed
 from tropalign.submissions.submission import (
     InputItem,
     Resources,
@@ -17,7 +18,6 @@ from tropalign.submissions.submission import (
     planned,
     submission_of,
 )
-from tropalign.submissions.values import parsed
 from tropalign.submissions.verbs import SERVED, served_verb
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -11,9 +11,9 @@ from tropalign.errors import UsageError, shown
 from tropalign.formats.format import SVG, TSV
 from tropalign.formats.pairs import layout_of
 from tropalign.options.option import Option
-from tropalign.submissions.names import numbered, sanitised
+from tropalign.submissions.file_names import numbered, sanitised
+from tropalign.submissions.option_values import canonical, check_together, parsed
 from tropalign.submissions.request import InputItem, Submission
-from tropalign.submissions.values import canonical, check_together, parsed
 from tropalign.submissions.verbs import (
     MAIN,
     ServedVerb,

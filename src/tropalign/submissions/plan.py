@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from tropalign.formats.pairs import MATRIX_LAYOUTS
 from tropalign.formats.registry import media_type_of
-from tropalign.submissions.names import numbered, stem_of
-from tropalign.submissions.values import option_words
+from tropalign.submissions.file_names import numbered, stem_of
+from tropalign.submissions.option_values import option_words
 from tropalign.submissions.verbs import (
     MAIN,
     ServedVerb,

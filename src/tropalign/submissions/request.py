@@ -12,9 +12,17 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tropalign.errors import UsageError, did_you_mean
-from tropalign.submissions.names import sanitised
+from tropalign.submissions.file_names import sanitised
+from tropalign.submissions.option_values import (
+    FieldError,
+    canonical,
+    check_text,
+    check_together,
+    option_of,
+    parsed,
+    texts_of,
+)
 from tropalign.submissions.plan import Resources, link_names, planned, shown_words
-from tropalign.submissions.values import FieldError, canonical, check_text, check_together, option_of, parsed, texts_of
 from tropalign.submissions.verbs import MAIN, InputField, ServedVerb, served_verb
 
 #: What a submission may hold.

@@ -13,8 +13,8 @@ from tropalign.serve.records import Search, State
 from tropalign.serve.web import models
 from tropalign.serve.web.bodies import read_json
 from tropalign.serve.web.context import address_of, user_of, web_of
+from tropalign.serve.web.downloads import download, with_role
 from tropalign.serve.web.own_jobs import own_job, position_of, shared_job
-from tropalign.serve.web.results import download, with_role
 from tropalign.serve.web.shown_jobs import job_json
 from tropalign.serve.web.submit import clean_tags, clean_title, submit, submit_in_format
 

@@ -7,8 +7,8 @@ from typing import Any, cast
 
 from pydantic import BaseModel
 
+from tropalign.serve.web.downloads import MEDIA_TYPES, MOST_RANGES
 from tropalign.serve.web.refusals import Refused
-from tropalign.serve.web.results import MEDIA_TYPES, MOST_RANGES
 from tropalign.submissions.submission import BUILD
 from tropalign.submissions.submission import FIELDS as SUBMISSION_FIELDS
 

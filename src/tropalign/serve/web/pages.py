@@ -17,6 +17,7 @@ from tropalign.serve.records import Database, Job, JobLine, Search, State
 from tropalign.serve.web.bodies import read_form
 from tropalign.serve.web.context import address_of, user_of, web_of
 from tropalign.serve.web.form_pages import FormPages
+from tropalign.serve.web.job_views import JobViews, help_programs
 from tropalign.serve.web.login import let_in_by_address
 from tropalign.serve.web.own_jobs import (
     delete_upload,
@@ -29,7 +30,6 @@ from tropalign.serve.web.own_jobs import (
 from tropalign.serve.web.refusals import Refused
 from tropalign.serve.web.submit import clean_tags, clean_title, submit_in_format
 from tropalign.serve.web.templating import Templates
-from tropalign.serve.web.views import JobViews, help_programs
 from tropalign.submissions.submission import BUILD
 from tropalign.submissions.this_machine import LOCAL_TOKEN
 from tropalign.submissions.verbs import SERVED, served_verb

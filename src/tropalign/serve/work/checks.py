@@ -7,7 +7,7 @@ from typing import Any
 
 from tropalign.machine.memory import human
 from tropalign.serve.settings import Limits
-from tropalign.serve.work.process import Why
+from tropalign.serve.work.watched_command import Why
 
 MOST_MESSAGE = 1000
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from tropalign.errors import shown
 from tropalign.serve.settings import Settings
-from tropalign.serve.work.folder import JobFolder
-from tropalign.serve.work.processes import is_alive
+from tropalign.serve.work.job_folder import JobFolder
+from tropalign.serve.work.system_processes import is_alive
 from tropalign.serve.work.worker import settings_text
 
 if TYPE_CHECKING:

@@ -181,7 +181,7 @@ def _serve(settings: Settings, storage: Storage, listener: socket.socket, is_qui
 
     from tropalign.serve.web.access_log import WithoutSecrets
     from tropalign.serve.web.app import create_app
-    from tropalign.serve.web.protocol import server_options
+    from tropalign.serve.web.uvicorn_setup import server_options
 
     app = create_app(settings)
     config = uvicorn.Config(

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tropalign.serve.work.processes import Group
+from tropalign.serve.work.system_processes import Group
 
 #: The environment variable that tells a job's processes from all others.
 MARK = "TROPALIGN_JOB_FOLDER"

@@ -23,11 +23,11 @@ from tropalign.execution.progress import DISK_FULL, OTHER_PARTS
 from tropalign.serve.records import Database, Job, JobFile, Outcome, State, StoredFile
 from tropalign.serve.settings import Settings
 from tropalign.serve.work import checks
-from tropalign.serve.work.folder import JobFolder
 from tropalign.serve.work.heartbeat import Heartbeat, StatusTail, described
-from tropalign.serve.work.process import TROPALIGN, Bounds, Ended, Why, run_watched
+from tropalign.serve.work.job_folder import JobFolder
 from tropalign.serve.work.sentences import sentence_of
 from tropalign.serve.work.survey import Counts, OverLimit, is_small, plan_of, survey
+from tropalign.serve.work.watched_command import TROPALIGN, Bounds, Ended, Why, run_watched
 from tropalign.submissions.submission import (
     BUILD,
     InputItem,
