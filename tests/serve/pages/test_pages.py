@@ -9,7 +9,7 @@ from serve.pages.site import parsed, skip_without
 
 import tropalign
 from tropalign.serve.records import Database, State
-from tropalign.serve.web.examples import example_bytes
+from tropalign.serve.web.form_pages import example_bytes
 from tropalign.submissions.verbs import SERVED, served_verb
 
 WEB = Path(tropalign.__file__).parent / "serve" / "web"

@@ -18,7 +18,7 @@ from web_server import PAIR, Client, finish, running
 
 from tropalign.serve.settings import Limits, Settings
 from tropalign.serve.web import limits, uvicorn_setup
-from tropalign.serve.web.sessions import Sessions
+from tropalign.serve.web.credentials import Sessions
 
 HTML = "<img src=x onerror=alert(1)>"
 FORM = "application/x-www-form-urlencoded"

@@ -10,7 +10,7 @@ from web_server import Client, running
 
 from tropalign.serve.settings import Limits, Settings
 from tropalign.serve.web import bodies, limits, uvicorn_setup
-from tropalign.serve.web.rates import Rates
+from tropalign.serve.web.limits import Rates
 
 HEAD = b"POST /api/v1/files HTTP/1.1\r\nHost: 127.0.0.1\r\n"
 

@@ -28,9 +28,8 @@ from tropalign.serve.storage.files import FileStore
 from tropalign.serve.storage.jobs import Jobs
 from tropalign.serve.storage.queue import Queue
 from tropalign.serve.storage.schema import jobs, secrets
-from tropalign.serve.storage.sessions import EndedSessions
 from tropalign.serve.storage.target_databases import Databases
-from tropalign.serve.storage.tokens import Tokens
+from tropalign.serve.storage.tokens import EndedSessions, Tokens
 from tropalign.serve.storage.uploads import Uploads
 
 

@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from tropalign.errors import ResourceError, UsageError, shown
-from tropalign.serve.local_token import LOCAL, local_token
-from tropalign.serve.private import make_private_file, make_private_folder
+from tropalign.serve.private import LOCAL, local_token, make_private_file, make_private_folder
 from tropalign.serve.settings import Settings
 from tropalign.serve.work.crew import Crew
 from tropalign.submissions.this_machine import LOCAL_TOKEN, SERVER_LOCK
@@ -179,8 +178,8 @@ def _listening(settings: Settings) -> Iterator[socket.socket]:
 def _serve(settings: Settings, storage: Storage, listener: socket.socket, is_quiet: bool) -> None:
     import uvicorn
 
-    from tropalign.serve.web.access_log import WithoutSecrets
     from tropalign.serve.web.app import create_app
+    from tropalign.serve.web.paths import WithoutSecrets
     from tropalign.serve.web.uvicorn_setup import server_options
 
     app = create_app(settings)
