@@ -139,7 +139,7 @@ Exit codes: those of the verb; 4 when the server cannot be reached, 130 interrup
 
 def _submit(server: Server, asked: Submit) -> None:
     from tropalign.execution.files import check_outputs
-    from tropalign.submissions.submission import submission_of
+    from tropalign.submissions.command_line import submission_of
 
     submission, inputs, outputs = submission_of(asked.command)
     if not asked.detach:
@@ -170,7 +170,7 @@ def _submit(server: Server, asked: Submit) -> None:
 def _check_terminal(submission: Submission, path: str) -> None:
     """Refuses bytes on a terminal, before anything is sent."""
     from tropalign.execution.files import check_terminal
-    from tropalign.submissions.submission import outputs_of
+    from tropalign.submissions.plan import outputs_of
 
     if outputs_of(submission)[0].media_type.startswith(BINARY):
         check_terminal(submission.format, path)

@@ -13,7 +13,7 @@ from tropalign.formats.pairs import layout_of
 from tropalign.options.option import Option
 from tropalign.submissions.file_names import numbered, sanitised
 from tropalign.submissions.option_values import canonical, check_together, parsed
-from tropalign.submissions.request import InputItem, Submission
+from tropalign.submissions.submission import InputItem, Submission
 from tropalign.submissions.verbs import (
     MAIN,
     ServedVerb,

@@ -24,7 +24,7 @@ from tropalign.submissions.verbs import (
 )
 
 if TYPE_CHECKING:
-    from tropalign.submissions.request import InputItem, Submission
+    from tropalign.submissions.submission import InputItem, Submission
 
 #: What outputs of a job without files are called.
 RESULT = "result"
@@ -191,7 +191,8 @@ def link_names(submission: Submission) -> dict[InputItem, str]:
 
     Examples
     --------
-    >>> from tropalign.submissions.submission import InputItem, Submission, link_names
+    >>> from tropalign.submissions.plan import link_names
+    >>> from tropalign.submissions.submission import InputItem, Submission
     >>> first, second = InputItem("x.fa", file="a" * 64), InputItem("x.fa", file="b" * 64)
     >>> list(link_names(Submission("msa", {"family": (first, second)})).values())
     ['x.fa', 'x-2.fa']

@@ -32,7 +32,7 @@ from tropalign.serve.web.user_jobs import (
     submit,
     submit_in_format,
 )
-from tropalign.submissions.submission import sanitised
+from tropalign.submissions.file_names import sanitised
 from tropalign.submissions.verbs import SERVED, served_verb
 
 if TYPE_CHECKING:

@@ -31,7 +31,8 @@ from tropalign.serve.web.form_fields import (
 )
 from tropalign.serve.web.refusals import Refused, refusal_of
 from tropalign.serve.web.user_jobs import own_job, submit
-from tropalign.submissions.submission import BUILD, sanitised
+from tropalign.submissions.file_names import sanitised
+from tropalign.submissions.submission import BUILD
 from tropalign.submissions.verbs import SERVED, InputField, ServedVerb, served_verb
 
 if TYPE_CHECKING:

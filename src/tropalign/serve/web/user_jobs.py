@@ -17,7 +17,8 @@ from tropalign import __version__
 from tropalign.serve.records import JobFile, NewJob, State
 from tropalign.serve.web.limits import MOST_TAGS
 from tropalign.serve.web.refusals import Refused
-from tropalign.submissions.submission import BUILD, Submission, sanitised
+from tropalign.submissions.file_names import sanitised
+from tropalign.submissions.submission import BUILD, Submission
 
 if TYPE_CHECKING:
     from tropalign.serve.records import Database, Job, User

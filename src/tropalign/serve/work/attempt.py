@@ -28,16 +28,8 @@ from tropalign.serve.work.job_folder import JobFolder
 from tropalign.serve.work.messages import sentence_of
 from tropalign.serve.work.survey import Counts, OverLimit, is_small, plan_of, survey
 from tropalign.serve.work.watched_command import TROPALIGN, Bounds, Ended, Why, run_watched
-from tropalign.submissions.submission import (
-    BUILD,
-    InputItem,
-    Output,
-    Resources,
-    Submission,
-    foretells,
-    link_names,
-    planned,
-)
+from tropalign.submissions.plan import Output, Resources, foretells, link_names, planned
+from tropalign.submissions.submission import BUILD, InputItem, Submission
 
 if TYPE_CHECKING:
     from tropalign.serve.storage import Storage
