@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from tropalign.client.databases import RemoteDatabase
+from tropalign.client.records import RemoteDatabase
 from tropalign.clusters.api import cluster as cluster_sequences
 from tropalign.errors import InputError, UsageError, did_you_mean
 from tropalign.formats.saved_results import read_result

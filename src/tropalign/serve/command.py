@@ -224,7 +224,7 @@ Exit codes: 0 done, 2 usage, 4 memory, disk or port, 130 interrupted."""
 def settings_of(options: Serve) -> Settings:
     """The settings that the options ask for."""
     from tropalign.serve.settings import Settings
-    from tropalign.submissions.this_machine import data_folder
+    from tropalign.submissions.local_server import data_folder
 
     threads = options.threads or _threads_each(options.workers)
     return Settings(

@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tropalign.errors import ResourceError, UsageError, shown
-from tropalign.submissions.this_machine import LOCAL_TOKEN
+from tropalign.submissions.local_server import LOCAL_TOKEN
 
 FOLDER_MODE, FILE_MODE = 0o700, 0o600
 _OTHERS = 0o077

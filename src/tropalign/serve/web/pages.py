@@ -32,8 +32,8 @@ from tropalign.serve.web.user_jobs import (
     shared_job,
     submit_in_format,
 )
+from tropalign.submissions.local_server import LOCAL_TOKEN
 from tropalign.submissions.submission import BUILD
-from tropalign.submissions.this_machine import LOCAL_TOKEN
 from tropalign.submissions.verbs import SERVED, served_verb
 
 if TYPE_CHECKING:

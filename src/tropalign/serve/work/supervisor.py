@@ -18,7 +18,7 @@ from tropalign.errors import ResourceError, UsageError, shown
 from tropalign.serve.private import LOCAL, local_token, make_private_file, make_private_folder
 from tropalign.serve.settings import Settings
 from tropalign.serve.work.crew import Crew
-from tropalign.submissions.this_machine import LOCAL_TOKEN, SERVER_LOCK
+from tropalign.submissions.local_server import LOCAL_TOKEN, SERVER_LOCK
 
 if TYPE_CHECKING:
     from tropalign.serve.storage import Storage
