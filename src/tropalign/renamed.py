@@ -9,7 +9,6 @@ from types import ModuleType
 #: Former paths of modules whose classes users may have pickled, and where these modules are now.
 RENAMED = {
     "client.databases": "client.records",
-    "client.job_record": "client.records",
     "msa.clustalw": "clustalw",
     "msa.clustalw.options": "clustalw.options",
     "phylo.states": "phylo.reference_rows",

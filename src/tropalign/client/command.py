@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from tropalign.errors import TropalignError
 from tropalign.options.option import Options, but, option
 from tropalign.verbs.command import Command
 from tropalign.verbs.run_options import OutputOptions
@@ -178,9 +180,6 @@ def _check_terminal(submission: Submission, path: str) -> None:
 
 def _watch(job: RemoteJob, is_quiet: bool) -> None:
     """Waits, and raises what the command would raise here."""
-    from contextlib import suppress
-
-    from tropalign.errors import TropalignError
     from tropalign.execution.progress import stage_bar
 
     try:

@@ -14,6 +14,7 @@ from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from tropalign.errors import UsageError, shown
@@ -100,8 +101,6 @@ async def _form_with_word(web: Web, scope: Scope, headers: Headers, receive: Rec
 
 
 async def _word_of(scope: Scope, receive: Receive) -> object:
-    from starlette.exceptions import HTTPException
-
     try:
         async with Request(dict(scope), receive).form(max_files=100, max_fields=500) as form:
             return form.get("csrf")

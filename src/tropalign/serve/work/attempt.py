@@ -8,6 +8,7 @@ What an earlier attempt found and computed is in the job's folder, and is not do
 
 from __future__ import annotations
 
+import json
 import shlex
 import sys
 import time
@@ -167,8 +168,6 @@ class Attempt:
 
     def _survey_apart(self, plan: _Plan, most: Counts) -> Counts:
         """In a process of its own; its names of files are those that the job's command has."""
-        import json
-
         module = (sys.executable, "-P", "-m", "tropalign.serve.work.survey", plan_of(plan.files, most, plan.found))
         self._completed(self._watched(module, self.settings.limits.seconds))
         said: dict[str, Any] = json.loads(self.folder.stdout.read_text())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import subprocess
 import sys
 import threading
@@ -93,8 +94,6 @@ class Crew:
 
     def started_worker(self) -> subprocess.Popen[bytes]:
         """A new worker, in a session of its own: Ctrl-C is told to the server alone."""
-        import os
-
         process = subprocess.Popen(
             [sys.executable, "-P", "-m", "tropalign.serve.work.worker"],
             stdin=subprocess.PIPE,

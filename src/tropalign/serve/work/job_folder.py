@@ -10,6 +10,7 @@ work/ID/facts.json      what attempts have found: counts, forecast, whether the 
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import shutil
@@ -120,8 +121,6 @@ class JobFolder:
 
 
 def _is_locked(path: Path) -> bool:
-    import fcntl
-
     try:
         descriptor = os.open(path, os.O_RDONLY)
     except OSError:
