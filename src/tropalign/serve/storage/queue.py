@@ -19,8 +19,8 @@ from sqlalchemy.dialects import postgresql, sqlite
 from tropalign.serve.records import Database, Job, Outcome, State
 from tropalign.serve.storage.database import hold, is_postgresql, reading, writing
 from tropalign.serve.storage.files import FileStore
+from tropalign.serve.storage.job_rows import add_files, find_done, finish_as, read_jobs, renew_words, select_jobs
 from tropalign.serve.storage.jobs import MOST_LETTERS
-from tropalign.serve.storage.rows import add_files, find_done, finish_as, read_jobs, renew_words, select_jobs
 from tropalign.serve.storage.schema import jobs, turns
 from tropalign.serve.storage.target_databases import insert_database
 

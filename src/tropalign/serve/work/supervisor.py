@@ -14,15 +14,17 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from tropalign.errors import ResourceError, UsageError, shown
 from tropalign.serve.private import LOCAL, local_token, make_private_file, make_private_folder
 from tropalign.serve.settings import Settings
-from tropalign.serve.storage import Storage
 from tropalign.serve.work.crew import Crew
 from tropalign.serve.work.worker import settings_from
 from tropalign.submissions.local_server import LOCAL_TOKEN, SERVER_LOCK
+
+if TYPE_CHECKING:
+    from tropalign.serve.storage import Storage
 
 #: What open connections get to end, once workers have ended.
 CONNECTION_SECONDS = 1
@@ -39,6 +41,8 @@ def serve(settings: Settings, is_quiet: bool) -> None:
     ResourceError
         The folder or the port is taken, or cannot be used.
     """
+    from tropalign.serve.storage import Storage
+
     with locked(settings.folder) as lock, Storage.open(settings) as storage:
         check_database(settings.folder, storage.secret())
         settings.check(storage.tokens.any())
@@ -54,6 +58,8 @@ def serve(settings: Settings, is_quiet: bool) -> None:
 
 def work(settings: Settings, is_quiet: bool) -> None:
     """Computes jobs for a server elsewhere, on the same database and folder, until it is told to end."""
+    from tropalign.serve.storage import Storage
+
     told = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda number, frame: told.set())

@@ -17,17 +17,19 @@ import traceback
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tropalign import __version__
 from tropalign.errors import ResourceError, shown
 from tropalign.serve.records import Database, Job, Outcome, State
 from tropalign.serve.settings import Limits, Settings
-from tropalign.serve.storage import Storage
 from tropalign.serve.work.heartbeat import CANCEL, GO_ON, LOST, Heartbeat
 from tropalign.serve.work.job_folder import JobFolder
 from tropalign.serve.work.launch import die_with
 from tropalign.serve.work.system_processes import worker_name
+
+if TYPE_CHECKING:
+    from tropalign.serve.storage import Storage
 
 #: Between questions for a job: at first, at most (which takes a third of a second of a processor per minute), and while
 #: the database does not answer.
@@ -177,6 +179,8 @@ def main() -> int:
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda number, frame: told.append(number))
     die_with(parent, signal.SIGTERM)
+    from tropalign.serve.storage import Storage
+
     with Storage.open(settings := settings_from(given["settings"])) as storage:
         Worker(storage, settings, lambda: bool(told) or os.getppid() != parent, given["is_quiet"]).work()
     return 0
