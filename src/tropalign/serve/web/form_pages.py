@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 #: What a text area is filled with at most, by what was pasted before and by examples; longer inputs are kept as files.
 MOST_PASTED, MOST_OF_EXAMPLE = 60_000, 12_000
 BLOCK = 1 << 20
+#: Where ``examples/`` is: in the sources, or as the wheel carries it.
 _EXAMPLES = (Path(__file__).parents[4] / "examples", Path(__file__).parents[2] / "examples")
 
 

@@ -33,7 +33,7 @@ PATIENCE_SECONDS = 10.0
 LEAST_RATE = 1_000.0
 #: How long the rest of a body is read that was refused.
 LINGER_SECONDS = 3.0
-#: Tags of a job.
+#: Tags of a job at most.
 MOST_TAGS = 20
 #: Bodies above `MOST_SMALL_BYTES` of one user at a time.
 MOST_UPLOADS = 8
@@ -198,7 +198,7 @@ def _hanging_up(status: int, sentence: str) -> Refused:
 
 
 class Rates:
-    """Buckets by name, each of which holds as many requests as may come at once.
+    """How often each user may ask: buckets by name that fill steadily, and hold as many requests as may come at once.
 
     Parameters
     ----------
