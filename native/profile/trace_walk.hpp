@@ -213,7 +213,7 @@ class TraceWalk {
     State matches(int32_t &i, int32_t &k, int32_t n_inserted) {
         counts_[k] = static_cast<float>(1 + n_inserted);
         while (i > 1 && k > 1) {
-            // As far as cells lie side by side in memory: within a quarter of the model.
+            // Cells that lie side by side in memory: those within a quarter of the model.
             const int32_t n = std::min(i - 1, (k - 2) % matrix_.Q + 1);
             const Diagonal diagonal{matrix_.row(i - 1) + matrix_.place(k - 1), matrix_.row_stride + matrix_.quad_stride,
                                     matrix_.state_stride, matrix_.special(i - 1) + tropalign::kB, &steps_[k]};

@@ -24,7 +24,7 @@ class ServerOptions(Options, group="server"):
     """Which server."""
 
     server: str | None = option(
-        default=None, role="machine", metavar="URL", help="its address (default: that in TROPALIGN_SERVER)"
+        default=None, role="machine", metavar="URL", help="the server's address (default: that in TROPALIGN_SERVER)"
     )
     insecure: bool = option(
         default=False, role="machine", help="send the token without encryption beyond this machine, too"

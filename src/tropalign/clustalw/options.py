@@ -50,7 +50,7 @@ class ClustalwChoices(Options, group="method clustalw"):
     compat: bool = option(
         default=False,
         label="Bit for bit as ClustalW",
-        help="its rounded frequencies and weights, too: the very same alignment",
+        help="round frequencies and weights as CLUSTAL W 2.1 does, for the very same alignment",
         doc="Rounded frequencies, truncated weights and the splits of the original, so that its alignment comes out.",
     )
     quicktree: bool = option(default=False, label="Quick tree", help="distances from words instead of alignments")
@@ -58,8 +58,8 @@ class ClustalwChoices(Options, group="method clustalw"):
         default=None,
         kind=whole(0),
         metavar="K",
-        help="residues of such a word (default: 1, nucleotides 2)",
-        doc="Residues of such a word; 1 (nucleotides 2) when None.",
+        help="residues of a word of --quicktree (default: 1, nucleotides 2)",
+        doc="Residues of a word of `quicktree`; 1 (nucleotides 2) when None.",
     )
     word_gap: int | None = option(
         default=None,
@@ -81,14 +81,14 @@ class ClustalwChoices(Options, group="method clustalw"):
         default=None,
         kind=whole(0),
         metavar="N",
-        help="and diagonals beside each of them (default: 5, nucleotides 4)",
+        help="diagonals that are taken on either side of each of --n-diagonals (default: 5, nucleotides 4)",
         doc="Diagonals that are taken on either side of these (default: 5, nucleotides 4).",
     )
     clustering: Clustering | None = option(
         default=None,
         choices=get_args(Clustering),
         label="Guide tree method",
-        help="of the guide tree (default: nj)",
+        help="how the guide tree is made (default: nj)",
         doc="How the guide tree is made.",
     )
     series: Series | None = option(
@@ -148,13 +148,13 @@ class ClustalwChoices(Options, group="method clustalw"):
         kind=TEXT,
         metavar="LETTERS",
         label="Hydrophilic residues",
-        help="in their runs gaps are cheap (default: GPSNDQEKR)",
+        help="amino acids whose runs make gaps cheap (default: GPSNDQEKR)",
         doc="Amino acids whose runs make gaps cheap.",
     )
     no_hydrophilic_gaps: bool = option(
         default=False,
         label="Gaps in hydrophilic runs cost the same",
-        help="they are not",
+        help="gaps in runs of hydrophilic residues cost the same as others",
         doc="Whether gap costs depend on such runs.",
     )
     no_residue_gaps: bool = option(
@@ -166,16 +166,18 @@ class ClustalwChoices(Options, group="method clustalw"):
         default=None,
         kind=NUMBER,
         metavar="W",
-        help="of a match, nucleotides (default: 0.5)",
+        help="score of a transition between nucleotides, as a share of a match (default: 0.5)",
         doc="Score of a transition as a share of a match.",
     )
     end_gaps: bool = option(default=False, help="gaps at the ends cost what others do")
     count_end_gaps: bool = option(
         default=False,
-        help="and make further gaps beside them cheap",
+        help="gaps at the ends make further gaps beside them cheap",
         doc="Gaps at the ends of sequences count as gaps of their columns.",
     )
-    negative_matrix: bool = option(default=False, help="scores are not raised to 0")
+    negative_matrix: bool = option(
+        default=False, help="scores of a matrix may be negative (default: raised to 0 and more)"
+    )
     no_weights: bool = option(
         default=False, help="all sequences count the same", doc="Sequences are weighted by the tree."
     )

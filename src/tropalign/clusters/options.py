@@ -29,7 +29,7 @@ DEFINITIONS: Mapping[str, str] = MappingProxyType(
         "blast": "as columns",
     }
 )
-#: Of which sequence coverage is a share.
+#: The sequence of which coverage is a share.
 CoverageOf = Literal["longer", "shorter", "member", "representative"]
 #: What a pair of sequences has to share at the least where nothing is said.
 MIN_IDENTITY = 0.97

@@ -21,7 +21,7 @@ class Checkpoint(Protocol):
         """Whether all parts of a stage are there."""
 
     def forget(self, stage: int) -> None:
-        """Lets go of the parts of a stage that no later one needs."""
+        """Deletes the parts of a stage that no later one needs."""
 
     def of_model(self, number: int) -> Checkpoint:
         """What is kept of the same family by another model of pairs, counted from 1."""

@@ -44,7 +44,7 @@ class Confidence:
         self._sums = np.zeros(int(columns.max()) + 1)
 
     def add(self, found: Posteriors) -> None:
-        """The posteriors of some pairs."""
+        """Adds the posteriors of some pairs to the sums of their residues and columns."""
         rows = np.concatenate([[0], np.cumsum(self._lengths[found.pairs[:, 0]])])
         elements = np.concatenate([[0], np.cumsum(found.row_sizes, dtype=np.int64)])[rows]  # before each pair
         begin = 0

@@ -106,7 +106,7 @@ class ConsistencyOptions(Options, group="method"):
         kind=whole(0),
         metavar="N",
         label="Random seed",
-        help="of the random choices of refinement (default: 0)",
+        help="seed of the random choices of refinement (default: 0)",
         doc="Of the random choices of refinement. The alignment depends on it, and on nothing else that is random.",
     )
 
@@ -135,7 +135,7 @@ class RowOrderOption(Options, group="results"):
         default="input",
         choices=ORDERS,
         is_common=True,
-        help="of the rows: as read (default), or by the tree",
+        help="order of the rows: as read (default), or by the tree",
         doc="Of the rows: that of the sequences, or by the guide tree.",
     )
 
@@ -145,7 +145,7 @@ class KeepLengthOption(Options, group="into an alignment"):
 
     keep_length: bool = option(
         default=False,
-        help="of --add: leave out residues that fit no column",
+        help="with --add: leave out residues that fit no column",
         form_help="Of the added sequences: leave out residues that fit no column",
         doc="No column is added: residues that fit none are left out of the new rows.",
     )

@@ -32,7 +32,7 @@ StrandName = Literal["plus", "both"]
 Side = Literal["query", "target", "both"]
 REPORTS = get_args(ReportName)
 STRANDS = get_args(StrandName)
-#: Of databases, which may hold more than other numbers of options may be.
+#: Residues of a database, which may be more than other numbers of options.
 MOST_RESIDUES = 10**15
 #: Options that leave alignments out by a share of their columns or residues.
 SHARES = ("min_identity", "min_coverage", "min_query_coverage", "min_target_coverage")
@@ -353,8 +353,8 @@ class PairOptions(ModeOption, StrandOption, SelectionOptions):
             words["end_gap_cost"] = self.end_gap.formula
         if self.strand != "plus":
             words["strand"] = self.strand
-        for name in ("top", "min_score", *SHARES, "max_evalue", "min_bits", "db_size"):
-            if getattr(self, name) is not None:
+        for name in SelectionOptions.declared():
+            if name != "report" and getattr(self, name) is not None:
                 words[name] = str(getattr(self, name))
         return words
 

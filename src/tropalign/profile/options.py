@@ -86,7 +86,7 @@ class SearchOptions(Options, group="filters"):
         kind=whole(0, MOST_SEED),
         metavar="N",
         label="Random seed",
-        help="of the random numbers that tell apart overlapping domains (default: 42; 0: others in each run)",
+        help="seed of the random numbers that tell apart overlapping domains (default: 42; 0: others in each run)",
     )
 
     def settle(self) -> None:

@@ -216,7 +216,9 @@ _SEQUENCES = (
         "query_frame", "the query's frame, 1 to 3 or -1 to -3; 0 where it was not translated", np.int8, "score",
         _frame("query"), aliases=("qframe",),
     ),
-    OutputColumn("target_frame", "the target's frame", np.int8, "score", _frame("target"), aliases=("sframe",)),
+    OutputColumn(
+        "target_frame", "the target's frame, as query_frame", np.int8, "score", _frame("target"), aliases=("sframe",),
+    ),
 )  # fmt: skip
 
 _SCORES = (
@@ -227,15 +229,15 @@ _SCORES = (
 
 _PLACES = (
     OutputColumn("query_start", "begin of the query's aligned part, from 0", np.int32, "ends", _begin("query")),
-    OutputColumn("query_end", "one past its end", np.int32, "ends", _end("query")),
+    OutputColumn("query_end", "one past the end of the query's aligned part", np.int32, "ends", _end("query")),
     OutputColumn("target_start", "begin of the target's aligned part, from 0", np.int32, "ends", _begin("target")),
-    OutputColumn("target_end", "one past its end", np.int32, "ends", _end("target")),
+    OutputColumn("target_end", "one past the end of the target's aligned part", np.int32, "ends", _end("target")),
     OutputColumn(
         "query_first", "first aligned residue of the query, from 1; 0 where none is", np.int32, "ends",
         _first("query"), aliases=("qstart",),
     ),
     OutputColumn(
-        "query_last", "its last one", np.int32, "ends",
+        "query_last", "last aligned residue of the query, from 1; 0 where none is", np.int32, "ends",
         _last("query"), aliases=("qend",),
     ),
     OutputColumn(
@@ -243,7 +245,7 @@ _PLACES = (
         np.int32, "ends", _first("target"), aliases=("sstart", "tstart"),
     ),
     OutputColumn(
-        "target_last", "the one beside query_last", np.int32, "ends",
+        "target_last", "the target's residue beside query_last, from 1", np.int32, "ends",
         _last("target"), aliases=("send", "tend"),
     ),
     OutputColumn(

@@ -12,7 +12,6 @@ from tropalign.options.option import Options, argument, option
 Cutoffs = Literal["gathering", "noise", "trusted"]
 #: Kinds of a model's own thresholds, by the names of its attributes.
 BIT_CUTOFFS = get_args(Cutoffs)
-_INSTEAD = "in place of the E-value, from a score of S bits on"
 
 
 class Thresholds(Options):
@@ -60,7 +59,7 @@ class Thresholds(Options):
         kind=NUMBER,
         metavar="S",
         label="Minimum score of a hit",
-        help=_INSTEAD,
+        help="report hits with a score of at least S bits, in place of the E-value",
     )
     domE: float = option(
         default=10.0,
@@ -73,7 +72,12 @@ class Thresholds(Options):
         form_help="Report domains with at most this E-value (default: 10)",
     )
     domT: float | None = option(
-        default=None, kw_only=False, kind=NUMBER, metavar="S", label="Minimum score of a domain", help=_INSTEAD
+        default=None,
+        kw_only=False,
+        kind=NUMBER,
+        metavar="S",
+        label="Minimum score of a domain",
+        help="report domains with a score of at least S bits, in place of the E-value",
     )
     incE: float = option(
         default=0.01,
@@ -85,7 +89,12 @@ class Thresholds(Options):
         form_help="Include hits with at most this E-value (default: 0.01)",
     )
     incT: float | None = option(
-        default=None, kw_only=False, kind=NUMBER, metavar="S", label="Significant score of a hit", help=_INSTEAD
+        default=None,
+        kw_only=False,
+        kind=NUMBER,
+        metavar="S",
+        label="Significant score of a hit",
+        help="include hits with a score of at least S bits, in place of the E-value",
     )
     incdomE: float = option(
         default=0.01,
@@ -97,7 +106,12 @@ class Thresholds(Options):
         form_help="Include domains with at most this E-value (default: 0.01)",
     )
     incdomT: float | None = option(
-        default=None, kw_only=False, kind=NUMBER, metavar="S", label="Significant score of a domain", help=_INSTEAD
+        default=None,
+        kw_only=False,
+        kind=NUMBER,
+        metavar="S",
+        label="Significant score of a domain",
+        help="include domains with a score of at least S bits, in place of the E-value",
     )
     bit_cutoffs: Cutoffs | None = argument(default=None, kw_only=False)
     Z: float | None = option(

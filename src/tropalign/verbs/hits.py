@@ -67,7 +67,7 @@ class TableOptions(Options, group="results"):
         flags=("-f", "--format"),
         choices=format_names("hits"),
         role="machine",
-        help="of -o (default: by its suffix, else HMMER's text)",
+        help="what to write (default: by the suffix of -o, else HMMER's text)",
     )
     tblout: str | None = output_file(
         output="tblout", suffix=".tblout", metavar="FILE", help="write HMMER's table of hits, too"
@@ -105,18 +105,18 @@ class TextOptions(Options, group="results"):
     acc: bool = option(
         default=False,
         label="Accessions in place of names",
-        help="text: accessions in place of names, where there are some",
+        help="HMMER's text has accessions in place of names, where there are some",
     )
     noali: bool = option(
-        default=False, label="No alignments in the text", is_common=True, help="text: without alignments"
+        default=False, label="No alignments in the text", is_common=True, help="HMMER's text has no alignments"
     )
-    notextw: bool = option(default=False, label="Unlimited line width", help="text: lines without a bound")
+    notextw: bool = option(default=False, label="Unlimited line width", help="lines of HMMER's text have any length")
     textw: int | None = option(
         default=None,
         kind=whole(LEAST_WIDTH),
         metavar="N",
         label="Line width",
-        help=f"text: lines of N letters, {LEAST_WIDTH} (default) or more",
+        help=f"lines of HMMER's text have N letters, {LEAST_WIDTH} (default) or more",
     )
 
 

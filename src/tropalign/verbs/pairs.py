@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 Values = Literal["score", "identity", "distance"]
 Layout = Literal["tsv", "phylip", "npz"]
 #: What no matrix of all pairs takes.
-SELECTS = ("top", "min_score", *SHARES, "max_evalue", "min_bits", "pairs")
+SELECTS = (*(name for name in SelectionOptions.declared() if name not in ("report", "db_size")), "pairs")
 
 
 class FormatOptions(Options, group="format"):
@@ -79,7 +79,7 @@ class FormatOptions(Options, group="format"):
         default=None,
         choices=get_args(Layout),
         label="Layout of the matrix",
-        help="of --format matrix (default: by the suffix, else tsv)",
+        help="how --format matrix is laid out (default: by the suffix, else tsv)",
         form_help="Layout of the format matrix (default: tsv)",
     )
 
@@ -279,7 +279,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         )
 
     def _sides(self, wants_qualities: bool) -> tuple[Side, Side | None]:
-        """Queries and targets; the sequences that are translated with their frames."""
+        """Queries and targets as they are aligned, with their frames where they are translated."""
         from tropalign.pairwise.options import check_same_alphabet
         from tropalign.pairwise.translated import check_code, side_of
 

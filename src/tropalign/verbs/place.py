@@ -38,7 +38,7 @@ class ReferenceOptions(Options, group="reference"):
         form_help="Alignment (PHYLIP, FASTA, Stockholm)",
     )
     tree: str | None = input_file(
-        default=None, holds="tree", metavar="FILE", label="Reference tree", help="its tree in Newick format"
+        default=None, holds="tree", metavar="FILE", label="Reference tree", help="the reference's tree in Newick format"
     )
     alphabet: str | None = but(
         SequenceOptions,
@@ -76,7 +76,7 @@ class ResultOptions(Options, group="results"):
         flags=("-f", "--format"),
         choices=format_names("placed/rows"),
         role="machine",
-        help="of the alignment (default: by the suffix of -o, else fasta)",
+        help="format of the alignment (default: by the suffix of -o, else fasta)",
     )
     split: bool = output_file(
         default=False,

@@ -158,7 +158,7 @@ class Gathered:
             )
 
     def columns(self) -> Arrays:
-        """Columns of the reads that are kept."""
+        """The columns of all reads kept so far, joined."""
         if not self._kept:
             return {name: np.zeros(0, np.int64) for name in (*KEPT, "letters", "paths")}
         return {name: np.concatenate([piece[name] for piece in self._kept]) for name in self._kept[0]}

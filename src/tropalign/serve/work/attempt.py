@@ -364,10 +364,10 @@ class _Plan:
 
 
 def defect(job: Job) -> str:
-    """What a user is told, where nothing is the user's fault."""
+    """The sentence for the user of a job that failed by a defect."""
     return f"this is a defect of tropalign: its operator finds more in the server's log under {job.id}"
 
 
 def log_defect(job: Job, what: str) -> None:
-    """What the operator is told."""
+    """Prints what failed to the server's log, for its operator."""
     print(f"tropalign: job {job.id} ({shlex.quote(job.verb)}): {shown(what)[:2000]}", file=sys.stderr, flush=True)
