@@ -8,12 +8,14 @@ import pytest
 
 import tropalign
 from tropalign import tropical
+from tropalign.client.records import RemoteDatabase
 from tropalign.hmm.model_calls import ModelCalls
 from tropalign.hmm.observations import Reader
 from tropalign.renamed import RENAMED
 from tropalign.semirings.tropical_closures import NegativeCycle
 
 CLASSES = {
+    "client.databases": [RemoteDatabase],
     "msa.clustalw.options": [tropalign.ClustalwOptions],
     "tropical.cycles": [NegativeCycle],
     "tropical.folding": [tropical.Structure],

@@ -37,7 +37,7 @@ from pathlib import Path
 from victims import PostgreSQL, Server, again, with_database
 
 from tropalign import __version__
-from tropalign.serve.local_token import local_token
+from tropalign.serve.private import local_token
 from tropalign.serve.records import Job, JobFile, NewJob, Search, State
 from tropalign.serve.settings import Limits, Settings
 from tropalign.serve.storage import Storage

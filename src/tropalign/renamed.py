@@ -9,6 +9,7 @@ from typing import Any
 
 #: Former paths of modules whose classes users may have pickled, and where these modules are now.
 RENAMED = {
+    "client.databases": "client.records",
     "msa.clustalw": "clustalw",
     "msa.clustalw.options": "clustalw.options",
     "phylo.states": "phylo.reference_rows",

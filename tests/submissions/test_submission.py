@@ -8,7 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tropalign.errors import UsageError
-from tropalign.submissions.submission import FieldError, InputItem, Submission, submission_of
+from tropalign.submissions.command_line import submission_of
+from tropalign.submissions.option_values import FieldError
+from tropalign.submissions.submission import InputItem, Submission
 from tropalign.submissions.verbs import SERVED, served_verb
 
 DIGEST = "0" * 64

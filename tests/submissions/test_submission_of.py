@@ -3,7 +3,8 @@
 import pytest
 
 from tropalign.errors import UsageError
-from tropalign.submissions.submission import InputItem, submission_of
+from tropalign.submissions.command_line import submission_of
+from tropalign.submissions.submission import InputItem
 
 
 def asked(text):

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
 import warnings
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, TextIO
 
 from tropalign import __version__
@@ -92,8 +95,6 @@ def _tell_failure(failure: str) -> None:
 
 def _end_cleanly_on_signals() -> None:
     """The end that a batch system or a closed terminal asks for leaves no half files behind, too."""
-    import signal
-    import threading
 
     def end(number: int, frame: Any) -> None:
         raise SystemExit(128 + number)
@@ -130,7 +131,6 @@ def _run(arguments: list[str]) -> int:
 def make_parser(wants_help: bool = True, names: Iterable[str] = VERBS) -> argparse.ArgumentParser:
     """The parser of the verbs of these names; coloured help is loaded only where it `wants_help`."""
     import argparse
-    from functools import partial
 
     from tropalign.cli.completion import add_completion
     from tropalign.cli.manual import add_manual

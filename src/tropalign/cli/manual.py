@@ -7,7 +7,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from tropalign import __version__
 from tropalign.cli.parser import verbs_of
+from tropalign.errors import did_you_mean
 
 
 def add_manual(parser: argparse.ArgumentParser) -> None:
@@ -32,8 +34,6 @@ class _Print(argparse.Action):
     ) -> None:
         known = {"tropalign": parser, **verbs_of(parser)}
         if values not in known:
-            from tropalign.errors import did_you_mean
-
             parser.error(f"there is no page {values!r} among {', '.join(known)}{did_you_mean(str(values), known)}")
         print(page(known[str(values)], parser), end="")
         parser.exit(0)
@@ -48,8 +48,6 @@ def write_pages(parser: argparse.ArgumentParser, folder: Path) -> None:
 
 def page(parser: argparse.ArgumentParser, main: argparse.ArgumentParser) -> str:
     """One page in roff with the macros of man(7), without a date, so that it is the same wherever it is made."""
-    from tropalign import __version__
-
     verbs = verbs_of(main)
     summary = {verb: str(help_text) for verb, help_text in _summaries(main)}.get(parser.prog.split()[-1])
     lines = [f'.TH {_name(parser).upper()} 1 "" "tropalign {__version__}" "tropalign"', ".SH NAME"]

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from typing import Any, NoReturn
 
+from tropalign.cli.other_programs import refusal
 from tropalign.errors import did_you_mean, shown
 from tropalign.options.kinds import Kind
 from tropalign.options.option import REQUIRED, Option, grouped
@@ -39,8 +40,6 @@ class Parser(argparse.ArgumentParser):
 
     def _refuse_other_programs(self, words: Sequence[str] | None) -> None:
         """Answers options of other programs before argparse reads them: as ``-o utfmt``, ``-q uery``."""
-        from tropalign.cli.other_programs import refusal
-
         verb = verbs_of(self).get(words[0]) if words else None
         if words and verb is not None and not {"-h", "--help"} & set(words):
             own = [name for action in verb._actions for name in action.option_strings]

@@ -6,11 +6,10 @@ import os
 import re
 from dataclasses import dataclass
 from ipaddress import ip_address
-from pathlib import Path
 from urllib.parse import urlsplit
 
 from tropalign.errors import InputError, UsageError, shown
-from tropalign.submissions.this_machine import LOCAL_TOKEN, SERVER_LOCK, data_folder
+from tropalign.submissions.local_server import LOCAL_TOKEN, data_folder, living_address
 
 #: What a token may be made of: what a header can hold.
 _TOKEN = re.compile(r"[\x21-\x7e]{1,512}")
@@ -112,27 +111,13 @@ def _own_token(address: Address) -> str | None:
     """
     folder = data_folder()
     try:
-        own = _address_of_living(folder / SERVER_LOCK)
+        text = living_address(folder)
+        own = None if text is None else Address.of(text)
         if own is None or (own.scheme, own.host, own.port) != (address.scheme, address.host, address.port):
             return None
         return (folder / LOCAL_TOKEN).read_text(encoding="utf-8").strip() or None
     except (OSError, UnicodeDecodeError, UsageError):
         return None
-
-
-def _address_of_living(lock: Path) -> Address | None:
-    """Where the server is that holds this lock; None where none does, or it is not yet there."""
-    try:
-        import fcntl
-    except ImportError:  # no server runs on this system
-        return None
-    with lock.open(encoding="utf-8") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            lines = file.read().splitlines()
-            return Address.of(lines[1]) if len(lines) > 1 else None
-    return None
 
 
 def _read(path: str) -> str:

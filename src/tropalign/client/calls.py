@@ -8,16 +8,20 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from tropalign.client.databases import RemoteDatabase
+import numpy as np
+
+from tropalign.client.records import RemoteDatabase
 from tropalign.clusters.api import cluster as cluster_sequences
 from tropalign.errors import InputError, UsageError, did_you_mean
 from tropalign.formats.saved_results import read_result
 from tropalign.hmm.decoding import decode as decode_sequences
 from tropalign.msa.api import align_multiple
-from tropalign.pairwise.api import align_all
+from tropalign.pairwise.api import align_all, default_scoring
+from tropalign.pairwise.significance import Significance
 from tropalign.phylo.api import place as place_reads
 from tropalign.profile.api import scan as scan_sequences
 from tropalign.profile.api import search as search_models
+from tropalign.profile.options import SearchOptions
 from tropalign.results.alignments import AlignmentTable
 from tropalign.results.clusters import Clusters
 from tropalign.results.hits import Hits
@@ -26,6 +30,7 @@ from tropalign.results.placements import Placements
 from tropalign.results.segments import Segments
 from tropalign.results.threshold_options import Thresholds
 from tropalign.scoring import Gap
+from tropalign.sequences import SequenceBatch, read_sequences
 from tropalign.submissions.verbs import options_of
 
 if TYPE_CHECKING:
@@ -127,18 +132,12 @@ def pairs(server: Server, queries: Any, targets: Any, given: Mapping[str, Any]) 
 
 def _significance(table: AlignmentTable, given: Mapping[str, Any]) -> Any:
     """What bits and E-values are made of, as the same call has it here."""
-    from tropalign.pairwise.api import default_scoring
-    from tropalign.pairwise.significance import Significance
-
     scoring = default_scoring(table.queries.alphabet, given.get("matrix"), given.get("gap"))
     return Significance(scoring, given.get("db_size") or int(table.targets.offsets[-1]), len(table.targets))
 
 
 def _listed(pairs: Any, queries: Any, targets: Any) -> tuple[str, bytes]:
     """Pairs of indices as the file that lists them by name."""
-    import numpy as np
-
-    from tropalign.sequences import SequenceBatch, read_sequences
 
     def names(given: Any) -> tuple[str, ...]:
         if isinstance(given, os.PathLike):
@@ -259,8 +258,6 @@ def _thresholds(job: _Job, thresholds: Any, n_rounds: int) -> None:
 
 
 def _filters(job: _Job, options: Any) -> None:
-    from tropalign.profile.options import SearchOptions
-
     if not isinstance(options, SearchOptions):
         raise UsageError("options are a tropalign.SearchOptions")
     usual = SearchOptions()

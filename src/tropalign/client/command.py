@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from tropalign.errors import TropalignError
 from tropalign.options.option import Options, again, option
 from tropalign.verbs.command import Command
 from tropalign.verbs.run_options import OutputOptions
@@ -139,7 +141,7 @@ Exit codes: those of the verb; 4 when the server cannot be reached, 130 interrup
 
 def _submit(server: Server, asked: Submit) -> None:
     from tropalign.execution.files import check_outputs
-    from tropalign.submissions.submission import submission_of
+    from tropalign.submissions.command_line import submission_of
 
     submission, inputs, outputs = submission_of(asked.command)
     if not asked.detach:
@@ -170,7 +172,7 @@ def _submit(server: Server, asked: Submit) -> None:
 def _check_terminal(submission: Submission, path: str) -> None:
     """Refuses bytes on a terminal, before anything is sent."""
     from tropalign.execution.files import check_terminal
-    from tropalign.submissions.submission import outputs_of
+    from tropalign.submissions.plan import outputs_of
 
     if outputs_of(submission)[0].media_type.startswith(BINARY):
         check_terminal(submission.format, path)
@@ -178,9 +180,6 @@ def _check_terminal(submission: Submission, path: str) -> None:
 
 def _watch(job: RemoteJob, is_quiet: bool) -> None:
     """Waits, and raises what the command would raise here."""
-    from contextlib import suppress
-
-    from tropalign.errors import TropalignError
     from tropalign.execution.progress import stage_bar
 
     try:

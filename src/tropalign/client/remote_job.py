@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from tropalign.client.events import events_of
-from tropalign.client.job_record import DONE, JobRecord, OutputRecord
-from tropalign.client.transport import LostConnection
+from tropalign.client.records import DONE, JobRecord, OutputRecord
+from tropalign.client.transport import LostConnection, events_of
 from tropalign.errors import InputError, ResourceError, UsageError
 from tropalign.execution.files import check_outputs, write_to
 

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from tropalign.client.address import Address, check_private, token_of
-from tropalign.client.databases import RemoteDatabase, databases_of
-from tropalign.client.job_record import JobRecord
+from tropalign.client.records import JobRecord, RemoteDatabase, databases_of
 from tropalign.client.remote_job import RemoteJob
 from tropalign.client.transport import Transport
 from tropalign.client.uploads import Uploads, files_of
-from tropalign.errors import InputError, UsageError, shown
+from tropalign.errors import InputError, UsageError, did_you_mean, shown
 
 if TYPE_CHECKING:
     from tropalign.results.alignments import AlignmentTable
@@ -221,8 +220,6 @@ class Server:
         UsageError
             There is none.
         """
-        from tropalign.errors import did_you_mean
-
         known = self.databases()
         for database in known:
             if name in (database.id, database.name):

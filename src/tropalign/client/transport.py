@@ -7,10 +7,11 @@ what it says is shown as text.
 from __future__ import annotations
 
 import http.client
+import io
 import json
 import ssl
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import IO, Any
 from urllib.parse import urlencode, urlsplit
@@ -18,12 +19,14 @@ from urllib.parse import urlencode, urlsplit
 from tropalign import __version__
 from tropalign.client.address import Address
 from tropalign.errors import InputError, ResourceError, TropalignError, UsageError, shown
-from tropalign.submissions.this_machine import LOCAL_TOKEN
+from tropalign.submissions.local_server import LOCAL_TOKEN
 
 #: Bytes of a JSON reply at most.
 MOST_JSON_BYTES = 64 << 20
 #: Bytes of a line of events at most.
 MOST_LINE_BYTES = 1 << 20
+#: Letters of one event at most.
+MOST_EVENT_LETTERS = 1 << 22
 #: Bytes of files that are sent and received at a time.
 PIECE_BYTES = 1 << 18
 MOST_REDIRECTS = 5
@@ -66,8 +69,6 @@ class Transport:
         TropalignError
             What the server refuses, or that it cannot be reached.
         """
-        import io
-
         data = None if body is None else json.dumps(body).encode()
         headers = {"Accept": "application/json"}
         if data is not None:
@@ -304,3 +305,34 @@ def _with_query(path: str, query: Mapping[str, Any] | None) -> str:
 
 def _reason(error: Exception) -> str:
     return shown(str(getattr(error, "strerror", None) or error or type(error).__name__)[:200])
+
+
+def events_of(lines: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Kind and data of each event; those that are cut off, and comments that only keep the line open, are left out.
+
+    Raises
+    ------
+    ValueError
+        An event that does not end.
+
+    Examples
+    --------
+    >>> list(events_of(["event: job", "data: {}", "", ": ping", ""]))
+    [('job', '{}')]
+    """
+    kind, data, n_letters = "message", list[str](), 0
+    for line in lines:
+        if not line:
+            if data:
+                yield kind, "\n".join(data)
+            kind, data, n_letters = "message", [], 0
+            continue
+        name, _, value = line.partition(":")
+        value = value.removeprefix(" ")
+        n_letters += len(value)
+        if n_letters > MOST_EVENT_LETTERS:
+            raise ValueError("an event does not end")
+        if name == "event":
+            kind = value
+        elif name == "data":
+            data.append(value)

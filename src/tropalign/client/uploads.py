@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Any, cast
 
 from tropalign.errors import InputError, UsageError, shown
 from tropalign.sequences import SequenceBatch
-from tropalign.submissions.names import sanitised
+from tropalign.submissions.file_names import sanitised
 
 if TYPE_CHECKING:
     from tropalign.client.transport import Transport

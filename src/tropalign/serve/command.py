@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tropalign.errors import shown
-from tropalign.machine.memory import parse_bytes
+from tropalign.errors import ResourceError, shown
+from tropalign.machine.memory import default_budget, parse_bytes
 from tropalign.options.kinds import POSITIVE, Kind, whole
 from tropalign.options.option import Options, again, option
 from tropalign.verbs.command import Command
@@ -224,7 +225,7 @@ Exit codes: 0 done, 2 usage, 4 memory, disk or port, 130 interrupted."""
 def settings_of(options: Serve) -> Settings:
     """The settings that the options ask for."""
     from tropalign.serve.settings import Settings
-    from tropalign.submissions.this_machine import data_folder
+    from tropalign.submissions.local_server import data_folder
 
     threads = options.threads or _threads_each(options.workers)
     return Settings(
@@ -247,7 +248,6 @@ def settings_of(options: Serve) -> Settings:
 
 def limits_of(options: Serve) -> Limits:
     """The limits that the options ask for; memory by default no more than the machine has for each worker."""
-    from tropalign.machine.memory import default_budget
     from tropalign.serve.settings import Limits
 
     given = {name: value for name in LimitOptions.declared() if (value := getattr(options, name)) is not None}
@@ -280,8 +280,6 @@ def _run(settings: Settings, options: Serve) -> None:
 
 def _check_installed() -> None:
     from importlib.util import find_spec
-
-    from tropalign.errors import ResourceError
 
     for module in ("fastapi", "uvicorn", "sqlalchemy", "alembic", "argon2", "jinja2"):
         if find_spec(module) is None:
@@ -318,8 +316,6 @@ def _add_token(storage: Storage, user: str, path: str | None) -> None:
 
 def _print_audit(settings: Settings) -> None:
     """A line per entry, its columns parted by tabs; what users wrote cannot begin a line or a column of its own."""
-    from datetime import UTC, datetime
-
     from tropalign.serve.storage import Storage
 
     with Storage.open(settings) as storage:

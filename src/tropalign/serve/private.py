@@ -1,17 +1,28 @@
-"""Folders and files that nobody else may read: whoever reads the server's database is any of its users."""
+"""Folders and files that nobody else may read, and the token of this machine's user, which is in one.
+
+Whoever reads the server's database is any of its users. So is who reads the token of the user "local", by whom a server
+is used where nobody was given a token: the loopback interface tells nothing of who asks, as other users of the machine
+reach it, and so does the whole world through a proxy. It is in a file that this user alone can read, and in the address
+that is printed at the start.
+"""
 
 from __future__ import annotations
 
+import base64
 import os
+import secrets
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tropalign.errors import ResourceError, UsageError, shown
+from tropalign.submissions.local_server import LOCAL_TOKEN
 
 FOLDER_MODE, FILE_MODE = 0o700, 0o600
 _OTHERS = 0o077
+#: The user's name, and what stands in a session in place of a token's id, which is never that.
+LOCAL, LOCAL_ID = "local", "local"
 
 
 @contextmanager
@@ -97,3 +108,27 @@ def write_secret(path: Path, secret: str) -> None:
         raise UsageError(f"{name}: there is a file already: name another one, or remove it") from None
     except OSError as error:
         raise ResourceError(f"{name}: it cannot be written ({error.strerror}): name another file") from None
+
+
+def local_token(folder: Path) -> str:
+    """The token of the server with this folder, made where there is none.
+
+    Raises
+    ------
+    ResourceError
+        It cannot be read or written.
+    """
+    path, fresh = folder / LOCAL_TOKEN, folder / f"{LOCAL_TOKEN}.{secrets.token_hex(8)}"
+    if not path.exists():
+        write_secret(fresh, f"trop_local_{base64.b32encode(secrets.token_bytes(32)).decode().rstrip('=').lower()}")
+        with suppress(FileExistsError):  # of two at once, the first one's holds
+            os.link(fresh, path)
+        fresh.unlink()
+    take_from_others(path)
+    try:
+        found = path.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError):
+        found = ""
+    if len(found) < 32 or not found.isascii():
+        raise ResourceError(f"{shown(str(path))}: there is no token in it: remove it, and start the server again")
+    return found

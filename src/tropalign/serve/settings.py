@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from ipaddress import ip_address
 from pathlib import Path
 
 from tropalign.errors import UsageError
@@ -103,8 +104,6 @@ class Settings:
     @property
     def is_loopback(self) -> bool:
         """Whether only this machine can reach it."""
-        from ipaddress import ip_address
-
         if self.host == "localhost":
             return True
         try:

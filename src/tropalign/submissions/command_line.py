@@ -10,10 +10,11 @@ from typing import Any
 from tropalign.errors import UsageError, shown
 from tropalign.formats.format import SVG, TSV
 from tropalign.formats.pairs import layout_of
+from tropalign.formats.registry import format_for_path, suffix_of
 from tropalign.options.option import Option
-from tropalign.submissions.names import numbered, sanitised
-from tropalign.submissions.request import InputItem, Submission
-from tropalign.submissions.values import canonical, check_together, parsed
+from tropalign.submissions.file_names import numbered, sanitised
+from tropalign.submissions.option_values import canonical, check_together, parsed
+from tropalign.submissions.submission import InputItem, Submission
 from tropalign.submissions.verbs import (
     MAIN,
     ServedVerb,
@@ -133,15 +134,11 @@ def _check_file(path: str) -> None:
 
 
 def _format_by_suffix(name: str, output: str) -> str:
-    from tropalign.formats.registry import format_for_path
-
     kind = about(name).kind
     return format_for_path(kind, output) if kind else served_verb(name).default_format
 
 
 def _suffix(path: str) -> str:
-    from tropalign.formats.registry import suffix_of
-
     return suffix_of(path)
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from tropalign.formats.pairs import MATRIX_LAYOUTS
 from tropalign.formats.registry import media_type_of
-from tropalign.submissions.names import numbered, stem_of
-from tropalign.submissions.values import option_words
+from tropalign.submissions.file_names import numbered, stem_of
+from tropalign.submissions.option_values import option_words
 from tropalign.submissions.verbs import (
     MAIN,
     ServedVerb,
@@ -24,7 +24,7 @@ from tropalign.submissions.verbs import (
 )
 
 if TYPE_CHECKING:
-    from tropalign.submissions.request import InputItem, Submission
+    from tropalign.submissions.submission import InputItem, Submission
 
 #: What outputs of a job without files are called.
 RESULT = "result"
@@ -191,7 +191,8 @@ def link_names(submission: Submission) -> dict[InputItem, str]:
 
     Examples
     --------
-    >>> from tropalign.submissions.submission import InputItem, Submission, link_names
+    >>> from tropalign.submissions.plan import link_names
+    >>> from tropalign.submissions.submission import InputItem, Submission
     >>> first, second = InputItem("x.fa", file="a" * 64), InputItem("x.fa", file="b" * 64)
     >>> list(link_names(Submission("msa", {"family": (first, second)})).values())
     ['x.fa', 'x-2.fa']

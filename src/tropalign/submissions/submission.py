@@ -1,23 +1,298 @@
-"""What the client and the server use of this folder beside `verbs.py`."""
+"""A submission: what a user asks a server for, as JSON and as a command."""
 
-from tropalign.submissions.command_line import submission_of
-from tropalign.submissions.names import sanitised
-from tropalign.submissions.plan import Output, Resources, foretells, link_names, outputs_of, planned
-from tropalign.submissions.request import BUILD, FIELDS, InputItem, Submission
-from tropalign.submissions.values import FieldError
+from __future__ import annotations
 
-__all__ = [
-    "BUILD",
-    "FIELDS",
-    "FieldError",
-    "InputItem",
-    "Output",
-    "Resources",
-    "Submission",
-    "foretells",
-    "link_names",
-    "outputs_of",
-    "planned",
-    "sanitised",
-    "submission_of",
-]
+import hashlib
+import json
+import re
+import shlex
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from tropalign.errors import UsageError, did_you_mean
+from tropalign.submissions.file_names import sanitised
+from tropalign.submissions.option_values import (
+    FieldError,
+    canonical,
+    check_text,
+    check_together,
+    option_of,
+    parsed,
+    texts_of,
+)
+from tropalign.submissions.plan import Resources, link_names, planned, shown_words
+from tropalign.submissions.verbs import MAIN, InputField, ServedVerb, served_verb
+
+#: What a submission may hold.
+FIELDS = ("verb", "inputs", "options", "format", "outputs", "shared")
+#: The verb whose result is a database of targets.
+BUILD = "db build"
+#: Files per input, and letters that are pasted into one.
+MOST_ITEMS, MOST_PASTED = 100, 32_000_000
+#: Options that speak of the main output's format.
+FORMAT_OPTIONS = frozenset(("columns", "matrix_values", "matrix_layout", "db_size", "textw", "notextw", "noali", "acc"))
+_DIGEST, _ID = re.compile(r"[0-9a-f]{64}"), re.compile(r"[A-Za-z0-9_-]{1,64}")
+_SOURCES = ("file", "database", "text")
+#: What files are called that nobody has named, by what they hold.
+_NAMES = {
+    "alignment": "alignment.fa", "models": "models.hmm", "tree": "tree.nwk", "table": "table.tsv", "graph": "graph.tsv",
+    "matrix": "matrix.txt", "model": "model.toml",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class InputItem:
+    """A file that a job reads.
+
+    Parameters
+    ----------
+    name
+        What it is called; no path.
+    file
+        SHA-256 of a stored file.
+    database
+        The id of a store.
+    text
+        What was pasted.
+    """
+
+    name: str
+    file: str | None = None
+    database: str | None = None
+    text: str | None = None
+
+
+@dataclass(frozen=True)
+class Submission:
+    """What a user asks a server for.
+
+    Parameters
+    ----------
+    inputs, options
+        By the names of their fields (`ServedVerb`).
+    outputs
+        Roles beside "main".
+    shared
+        Of a database that is built: whether all users of the server may name it.
+
+    Examples
+    --------
+    >>> from tropalign.submissions.submission import InputItem, Submission
+    >>> asked = Submission("pairs", {"queries": (InputItem("efp.fa"),)}, {"mode": "global"}, outputs=("report",))
+    >>> asked.shown_command()
+    'tropalign pairs efp.fa --mode global -o efp.tsv --html efp.html'
+    """
+
+    verb: str
+    inputs: dict[str, tuple[InputItem, ...]]
+    options: dict[str, Any] = field(default_factory=dict)
+    format: str = ""
+    outputs: tuple[str, ...] = ()
+    shared: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.format:
+            object.__setattr__(self, "format", served_verb(self.verb).default_format)
+
+    @property
+    def items(self) -> list[InputItem]:
+        """All files, in the order of the fields."""
+        return [item for one in served_verb(self.verb).inputs for item in self.inputs.get(one.dest, ())]
+
+    @classmethod
+    def from_json(cls, data: Any) -> Submission:
+        """A submission that somebody sent.
+
+        Raises
+        ------
+        UsageError
+            Something is unknown, of another type or too long; a `FieldError` says which field.
+        """
+        _check_keys(data, "the submission", FIELDS)
+        name = data.get("verb")
+        if not isinstance(name, str):
+            raise FieldError("verb", "is the name of a verb")
+        verb = served_verb(name)
+        format = data.get("format", "")
+        format = verb.default_format if format == "" else _format(verb, format)
+        return cls(name, _inputs(verb, data), _options(verb, data), format, _outputs(verb, data), _shared(verb, data))
+
+    def as_json(self) -> dict[str, Any]:
+        """The submission as JSON, which `from_json` reads."""
+        inputs = {dest: [_item_json(item) for item in items] for dest, items in self.inputs.items()}
+        return {
+            "verb": self.verb,
+            "inputs": inputs,
+            "options": dict(self.options),
+            "format": self.format,
+            "outputs": list(self.outputs),
+            **({"shared": True} if self.shared else {}),
+        }
+
+    def checked(self) -> Submission:
+        """The submission with its options as the verb's own parser understands them, less those that change nothing.
+
+        Raises
+        ------
+        UsageError
+            What the parser says, and what the verb says before it reads files.
+        """
+        words, _ = planned(self, link_names(self).__getitem__, Resources(1 << 30, 1))
+        found = parsed(self.verb, words[len(self.verb.split()) :])
+        check_together(found)
+        settled = canonical(self.verb, found)
+        options = {
+            dest: value for dest, value in settled.items() if dest not in self.inputs
+        }  # files of matrices, models
+        order = [one.role for one in served_verb(self.verb).outputs]
+        outputs = tuple(sorted(set(self.outputs), key=order.index))
+        return replace(self, options=options, outputs=outputs)
+
+    def in_format(self, format: str) -> Submission:
+        """The submission with its main output in another format, less what does not go with that.
+
+        Raises
+        ------
+        UsageError
+            There is no such format, or it cannot hold what was asked for.
+        """
+        other = replace(self, format=_format(served_verb(self.verb), format))
+        kept = {dest: value for dest, value in self.options.items() if dest not in FORMAT_OPTIONS}
+        for outputs, options in ((self.outputs, self.options), (self.outputs, kept), ((), self.options)):
+            with suppress(UsageError):
+                return replace(other, outputs=outputs, options=options).checked()
+        return replace(other, outputs=(), options=kept).checked()
+
+    def shown_command(self) -> str:
+        """What a user would type at home, with the names of files that headers and errors show, too."""
+        return shlex.join(shown_words(self))
+
+    def key(self, digests: Callable[[InputItem], str], version: str) -> str:
+        """Equal for equal results: a hash of all that decides them.
+
+        Names of files are part of it, as results show them, and another user's names are nobody's business.
+
+        Parameters
+        ----------
+        digests
+            The hash of a file's or a database's content.
+        version
+            Of tropalign.
+        """
+        asked = self.checked()
+        names = link_names(asked)
+        inputs = {dest: [[names[item], digests(item)] for item in items] for dest, items in asked.inputs.items()}
+        parts = [version, asked.verb, inputs, asked.options, asked.format, list(asked.outputs)]
+        text = json.dumps(parts, sort_keys=True, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _item_json(item: InputItem) -> dict[str, str]:
+    found = {source: value for source in _SOURCES if (value := getattr(item, source)) is not None}
+    return {**found, "name": item.name}
+
+
+def _check_keys(data: Any, where: str, known: tuple[str, ...]) -> None:
+    if not isinstance(data, dict):
+        raise FieldError(where, "is an object of JSON")
+    for key in data:
+        if key not in known:
+            near = did_you_mean(str(key)[:100], known) or f": known ones are {', '.join(known)}"
+            raise FieldError(where, f"has an unknown field {str(key)[:100]!r}{near}")
+
+
+def _format(verb: ServedVerb, format: Any) -> str:
+    if not isinstance(format, str) or format not in verb.formats:
+        near = did_you_mean(str(format)[:100], verb.formats) or f": choose one of {', '.join(verb.formats)}"
+        raise FieldError("format", f"{verb.name} has no such format{near}")
+    return format
+
+
+def _inputs(verb: ServedVerb, data: Mapping[str, Any]) -> dict[str, tuple[InputItem, ...]]:
+    given = data.get("inputs", {})
+    _check_keys(given, "inputs", tuple(one.dest for one in verb.inputs))
+    found = {one.dest: tuple(_items(one, given[one.dest])) for one in verb.inputs if given.get(one.dest)}
+    for one in verb.inputs:
+        if one.required and one.dest not in found:
+            raise FieldError(f"inputs.{one.dest}", f"{verb.name} needs it: give a file, a text or a database")
+        if one.dest in found and verb.option(one.dest) is not None and _options_given(data).get(one.dest):
+            raise FieldError(f"inputs.{one.dest}", "is given as a file and by name: give one of them")
+    return found
+
+
+def _items(one: InputField, given: Any) -> Iterator[InputItem]:
+    where = f"inputs.{one.dest}"
+    if not isinstance(given, list):
+        raise FieldError(where, "is a list of files")
+    if len(given) > (MOST_ITEMS if one.many else 1):
+        raise FieldError(where, f"takes {f'{MOST_ITEMS} files' if one.many else 'one file'} at most")
+    for number, item in enumerate(given):
+        yield _item(one, item, f"{where}[{number}]")
+
+
+def _item(one: InputField, item: Any, where: str) -> InputItem:
+    _check_keys(item, where, (*_SOURCES, "name"))
+    sources = {source: item[source] for source in _SOURCES if source in item}
+    if len(sources) != 1 or not all(isinstance(value, str) for value in sources.values()):
+        raise FieldError(where, "has one of file (its SHA-256), database (its id) and text")
+    ((source, value),) = sources.items()
+    if source == "file" and not _DIGEST.fullmatch(value):
+        raise FieldError(f"{where}.file", "is the SHA-256 of a file that was sent before, in hexadecimal")
+    if source == "database" and not _ID.fullmatch(value):
+        raise FieldError(f"{where}.database", "is the id of a database")
+    if source == "database" and not one.takes_database:
+        raise FieldError(f"{where}.database", f"holds sequences, and this is to be {one.kind}: give a file")
+    if source == "text":
+        _check_pasted(value, f"{where}.text")
+    name = item.get("name", "")
+    if not isinstance(name, str) or len(name) > 1_000:
+        raise FieldError(f"{where}.name", "is the name of a file")
+    return InputItem(sanitised(name, _NAMES.get(one.kind, "sequences.fa")), **sources)
+
+
+def _check_pasted(text: str, where: str) -> None:
+    if not text.strip():
+        raise FieldError(where, "is empty: paste something, or name a file")
+    if len(text) > MOST_PASTED:
+        raise FieldError(where, f"has {len(text):,} letters, and {MOST_PASTED:,} can be pasted: send a file")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise FieldError(where, "holds half letters (surrogates): send it as a file") from None
+
+
+def _options_given(data: Mapping[str, Any]) -> dict[str, Any]:
+    given = data.get("options", {})
+    if not isinstance(given, dict) or not all(isinstance(dest, str) for dest in given):
+        raise FieldError("options", "is an object of JSON")
+    return given
+
+
+def _options(verb: ServedVerb, data: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        dest: value for dest, value in _options_given(data).items() if texts_of(verb.name, option_of(verb, dest), value)
+    }
+
+
+def _outputs(verb: ServedVerb, data: Mapping[str, Any]) -> tuple[str, ...]:
+    given = data.get("outputs", [])
+    if not isinstance(given, list) or len(given) > 100 or not all(isinstance(role, str) for role in given):
+        raise FieldError("outputs", "is a list of what to write beside the main output")
+    for role in given:
+        check_text(role, "outputs", 100)
+        if role != MAIN and verb.output(role) is None:
+            known = [one.role for one in verb.outputs if one.role != MAIN]
+            near = did_you_mean(role, known) or (f": it has {', '.join(known)}" if known else "")
+            raise FieldError("outputs", f"{verb.name} has no output {role!r}{near}")
+    return tuple(dict.fromkeys(role for role in given if role != MAIN))
+
+
+def _shared(verb: ServedVerb, data: Mapping[str, Any]) -> bool:
+    given = data.get("shared", False)
+    if not isinstance(given, bool):
+        raise FieldError("shared", "is true or false")
+    if given and verb.name != BUILD:
+        raise FieldError("shared", f"is for databases ({BUILD}): a job is shared by a link, once it is there")
+    return given

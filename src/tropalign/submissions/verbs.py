@@ -14,6 +14,8 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
+from tropalign.cli.main import make_parser
+from tropalign.cli.parser import verbs_of
 from tropalign.errors import UsageError, did_you_mean
 from tropalign.formats.format import Format
 from tropalign.formats.registry import format_names, format_of
@@ -197,9 +199,6 @@ def format_of_verb(name: str, format: str) -> Format:
 @cache
 def parser_of(name: str) -> argparse.ArgumentParser:
     """The parser of a verb, of "db build" that of ``build``."""
-    from tropalign.cli.main import make_parser
-    from tropalign.cli.parser import verbs_of
-
     command_named(name)
     first, *rest = name.split()
     parser = verbs_of(make_parser(False, [first]))[first]

@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from tropalign.serve.local_token import local_token
+from tropalign.serve.private import local_token
 from tropalign.serve.records import JobFile, Outcome, State
 
 VOID = {"area", "base", "br", "col", "hr", "img", "input", "link", "meta", "source", "wbr"}
@@ -141,7 +141,7 @@ def _many(value):
 
 def skip_without(verb):
     """The examples lie beside the sources; an installed package has none."""
-    from tropalign.serve.web.examples import example_path
+    from tropalign.serve.web.form_pages import example_path
 
     if not all(example_path(name) for name in verb.example.values()):
         pytest.skip("the package was installed without its examples")

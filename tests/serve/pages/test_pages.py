@@ -9,7 +9,6 @@ from serve.pages.site import parsed, skip_without
 
 import tropalign
 from tropalign.serve.records import Database, State
-from tropalign.serve.web.examples import example_bytes
 from tropalign.submissions.verbs import SERVED, served_verb
 
 WEB = Path(tropalign.__file__).parent / "serve" / "web"
@@ -463,6 +462,8 @@ def test_what_is_pasted_has_to_begin_with_a_name(site):
 
 
 def test_a_pasted_example_keeps_the_name_of_its_file(site):
+    from tropalign.serve.web.form_pages import example_bytes
+
     skip_without(served_verb("pairs"))
     text = example_bytes("efp.fasta").decode().replace("\n", "\r\n")
     assert [file.name for file in site.submit(queries__text=text).inputs] == ["efp.fasta"]

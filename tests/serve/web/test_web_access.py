@@ -9,8 +9,8 @@ from web_server import PAIR, Client, running
 
 from tropalign.errors import UsageError
 from tropalign.serve.settings import Settings
-from tropalign.serve.web.hosts import Hosts, networks
-from tropalign.serve.web.sessions import Sessions
+from tropalign.serve.web.credentials import Sessions
+from tropalign.serve.web.origins import Hosts, networks
 
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
@@ -78,7 +78,7 @@ def test_an_address_with_another_token_lets_nobody_in(local, users):
 
 def test_no_user_is_taken_for_the_one_of_this_machine(users):
     """Not even one who is called so, nor by a token that an earlier start without tokens has left."""
-    from tropalign.serve.local_token import local_token
+    from tropalign.serve.private import local_token
 
     left = Client(users.server.port, local_token(users.server.storage.files.folder.parent))
     assert left.get("/api/v1/me").status == 401
@@ -93,10 +93,10 @@ def test_a_first_token_closes_the_open_door(local):
     browser, cookie = by_address(local)
     local.storage.tokens.add("alice")
     local.get("/api/v1/me")  # what is known of tokens lives some seconds
-    from tropalign.serve.web import known_tokens
+    from tropalign.serve.web import credentials
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(known_tokens, "SECONDS", 0.0)
+        patch.setattr(credentials, "REMEMBERED_SECONDS", 0.0)
         assert local.get("/api/v1/me").status == 401
         assert browser.get("/api/v1/me", headers=cookie).status == 401
         local.storage.tokens.revoke("alice")
@@ -248,9 +248,9 @@ def test_wrong_tokens_of_a_neighbour_keep_nobody_out(users):
 
 def test_a_token_that_another_process_revokes_ends_in_seconds(users, monkeypatch):
     from tropalign.serve.storage import Storage
-    from tropalign.serve.web import known_tokens
+    from tropalign.serve.web import credentials
 
-    monkeypatch.setattr(known_tokens, "SECONDS", 0.0)
+    monkeypatch.setattr(credentials, "REMEMBERED_SECONDS", 0.0)
     assert users.alice.get("/api/v1/me").status == 200
     with Storage.open(Settings(folder=users.server.storage.files.folder.parent)) as other:
         other.tokens.revoke("alice")

@@ -9,8 +9,8 @@ import pytest
 from web_server import Client, running
 
 from tropalign.serve.settings import Limits, Settings
-from tropalign.serve.web import bodies, limits, protocol
-from tropalign.serve.web.rates import Rates
+from tropalign.serve.web import bodies, limits, uvicorn_setup
+from tropalign.serve.web.limits import Rates
 
 HEAD = b"POST /api/v1/files HTTP/1.1\r\nHost: 127.0.0.1\r\n"
 
@@ -19,7 +19,7 @@ HEAD = b"POST /api/v1/files HTTP/1.1\r\nHost: 127.0.0.1\r\n"
 def small(tmp_path, monkeypatch):
     """A server that takes files of 100,000 bytes, and has no patience."""
     monkeypatch.setattr(limits, "PATIENCE_SECONDS", 0.5)
-    monkeypatch.setattr(protocol, "SECONDS", 0.5)
+    monkeypatch.setattr(uvicorn_setup, "SECONDS", 0.5)
     with running(Settings(folder=tmp_path, limits=Limits(upload_bytes=100_000))) as server:
         yield Client(server.port, server.web.local_token, server.storage)
 

@@ -93,7 +93,7 @@ def running(settings):
 
     from tropalign.serve.storage import Storage
     from tropalign.serve.web.app import create_app
-    from tropalign.serve.web.protocol import server_options
+    from tropalign.serve.web.uvicorn_setup import server_options
 
     with Storage.open(settings) as storage:
         app = create_app(settings, storage)

@@ -16,6 +16,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
 from sqlalchemy.exc import ArgumentError, DatabaseError, DBAPIError, NoSuchModuleError, OperationalError
 
@@ -253,8 +256,6 @@ def check_current(engine: Engine) -> None:
 
 def migrations() -> Any:
     """Alembic's configuration of the migrations in this package."""
-    from alembic.config import Config
-
     config = Config()
     folder = str(Path(__file__).parent / "migrations")
     config.set_main_option("script_location", folder.replace("%", "%%"))
@@ -264,9 +265,6 @@ def migrations() -> Any:
 
 def _is_current(connection: Connection) -> bool:
     """Whether the last migration has been made."""
-    from alembic.migration import MigrationContext
-    from alembic.script import ScriptDirectory
-
     script = ScriptDirectory.from_config(migrations())
     known = {revision.revision for revision in script.walk_revisions()}
     there = set(MigrationContext.configure(connection).get_current_heads())

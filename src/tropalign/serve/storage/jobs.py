@@ -16,7 +16,8 @@ from tropalign.serve.records import Job, JobLine, Lines, NewJob, Page, Search, S
 from tropalign.serve.settings import Limits
 from tropalign.serve.storage.database import hold, reading, writing
 from tropalign.serve.storage.files import FileStore
-from tropalign.serve.storage.rows import (
+from tropalign.serve.storage.full_text import found_by, remove_words
+from tropalign.serve.storage.job_rows import (
     add_files,
     find_done,
     finish_as,
@@ -30,7 +31,6 @@ from tropalign.serve.storage.rows import (
     tags_of,
 )
 from tropalign.serve.storage.schema import clean, databases, job_files, job_tags, jobs, uploads
-from tropalign.serve.storage.words import found_by, remove_words
 
 _LINE = (jobs.c.number, jobs.c.id, jobs.c.title, jobs.c.verb, jobs.c.state, jobs.c.progress, jobs.c.created)
 #: How long, and of how many users, it is remembered what takes long to count.

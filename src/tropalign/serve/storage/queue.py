@@ -18,10 +18,11 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from tropalign.serve.records import Database, Job, Outcome, State
 from tropalign.serve.storage.database import hold, is_postgresql, reading, writing
-from tropalign.serve.storage.databases import insert_database
 from tropalign.serve.storage.files import FileStore
-from tropalign.serve.storage.rows import add_files, find_done, finish_as, read_jobs, renew_words, select_jobs
+from tropalign.serve.storage.job_rows import add_files, find_done, finish_as, read_jobs, renew_words, select_jobs
+from tropalign.serve.storage.jobs import MOST_LETTERS
 from tropalign.serve.storage.schema import jobs, turns
+from tropalign.serve.storage.target_databases import insert_database
 
 #: A job with which as many workers have died is not tried again.
 MOST_DEATHS = 20
@@ -148,8 +149,6 @@ class Queue:
 
     def note(self, job: str, attempt: int, forecast: dict[str, Any] | None = None, words: str | None = None) -> bool:
         """What a worker has found out before it computes: the forecast, and words (names of sequences) for a search."""
-        from tropalign.serve.storage.jobs import MOST_LETTERS
-
         values: dict[str, Any] = {}
         if forecast is not None:
             values["forecast"] = json.dumps(forecast)

@@ -24,13 +24,12 @@ from tropalign.serve.storage.database import (
     update_tables,
     writing,
 )
-from tropalign.serve.storage.databases import Databases
 from tropalign.serve.storage.files import FileStore
 from tropalign.serve.storage.jobs import Jobs
 from tropalign.serve.storage.queue import Queue
 from tropalign.serve.storage.schema import jobs, secrets
-from tropalign.serve.storage.sessions import EndedSessions
-from tropalign.serve.storage.tokens import Tokens
+from tropalign.serve.storage.target_databases import Databases
+from tropalign.serve.storage.tokens import EndedSessions, Tokens
 from tropalign.serve.storage.uploads import Uploads
 
 

@@ -1,4 +1,8 @@
-"""Tokens: what a user shows to be let in. The record has a hash of each, by argon2, and never the token."""
+"""Tokens, and sessions of browsers that were ended before their time.
+
+A token is what a user shows to be let in. The record has a hash of each, by argon2, and never the token. Sessions are
+remembered by their cookies alone, but for those that were ended.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +16,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Engine, insert, or_, select, update
+from sqlalchemy import Engine, delete, insert, or_, select, update
+from sqlalchemy.dialects import postgresql, sqlite
 
 from tropalign.errors import UsageError, shown
 from tropalign.serve.records import Token
-from tropalign.serve.storage.database import reading, writing
-from tropalign.serve.storage.schema import clean, tokens
+from tropalign.serve.storage.database import is_postgresql, reading, writing
+from tropalign.serve.storage.schema import clean, ended_sessions, tokens
 
 #: For as many seconds a token that was looked at counts as it did; as many answers are remembered.
 REMEMBERED_SECONDS, MOST_REMEMBERED = 60.0, 10_000
@@ -160,3 +165,30 @@ class Tokens:
 
 def _random(n_bytes: int) -> str:
     return base64.b32encode(secrets.token_bytes(n_bytes)).decode().rstrip("=").lower()
+
+
+class EndedSessions:
+    """Which sessions are over, though their cookies say otherwise.
+
+    Parameters
+    ----------
+    engine
+        The database.
+    clock
+        Seconds since 1970.
+    """
+
+    def __init__(self, engine: Engine, clock: Callable[[], float] = time.time) -> None:
+        self._engine, self._clock = engine, clock
+
+    def add(self, session: str, expires: float) -> None:
+        """From now on a session's cookie, which somebody may have copied, is worth nothing."""
+        with writing(self._engine) as connection:
+            connection.execute(delete(ended_sessions).where(ended_sessions.c.expires < self._clock()))
+            new: Any = (postgresql if is_postgresql(connection) else sqlite).insert(ended_sessions)
+            connection.execute(new.values(id=session, expires=expires).on_conflict_do_nothing())
+
+    def list(self) -> frozenset[str]:
+        """Ids of all sessions that ended."""
+        with reading(self._engine) as connection:
+            return frozenset(connection.scalars(select(ended_sessions.c.id)))

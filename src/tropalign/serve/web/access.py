@@ -10,15 +10,13 @@ from starlette.datastructures import Headers
 from starlette.requests import Request, cookie_parser
 from starlette.responses import RedirectResponse
 
-from tropalign.serve.local_token import LOCAL, LOCAL_ID
+from tropalign.serve.private import LOCAL, LOCAL_ID
 from tropalign.serve.records import User
-from tropalign.serve.web.hosts import Hosts, host_name, networks
-from tropalign.serve.web.known_tokens import KnownTokens
+from tropalign.serve.web.credentials import COOKIE, KnownTokens, Session
 from tropalign.serve.web.limits import check_framing
-from tropalign.serve.web.origins import check_origin, is_bearer
+from tropalign.serve.web.origins import Hosts, check_origin, host_name, is_bearer, networks
 from tropalign.serve.web.paths import route_path
 from tropalign.serve.web.refusals import Refused, answer, too_many, wants_json
-from tropalign.serve.web.sessions import COOKIE, Session
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send

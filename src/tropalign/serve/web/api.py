@@ -1,7 +1,9 @@
-"""The API under /api/v1: jobs."""
+"""The API under /api/v1: jobs, files, verbs, databases, and who asks."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
+from functools import cache
 from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Query
@@ -9,24 +11,42 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from tropalign import __version__
+from tropalign.errors import UsageError
 from tropalign.serve.records import Search, State
-from tropalign.serve.web import models
+from tropalign.serve.web import api_models as models
+from tropalign.serve.web.api_models import database_json, job_json, upload_json
 from tropalign.serve.web.bodies import read_json
 from tropalign.serve.web.context import address_of, user_of, web_of
-from tropalign.serve.web.own_jobs import own_job, position_of, shared_job
-from tropalign.serve.web.results import download, with_role
-from tropalign.serve.web.shown_jobs import job_json
-from tropalign.serve.web.submit import clean_tags, clean_title, submit, submit_in_format
+from tropalign.serve.web.downloads import download, with_role
+from tropalign.serve.web.refusals import Refused
+from tropalign.serve.web.user_jobs import (
+    clean_tags,
+    clean_title,
+    delete_upload,
+    own_database,
+    own_job,
+    position_of,
+    share_database,
+    shared_job,
+    submit,
+    submit_in_format,
+)
+from tropalign.submissions.file_names import sanitised
+from tropalign.submissions.verbs import SERVED, served_verb
 
 if TYPE_CHECKING:
-    from tropalign.serve.records import Job, User
+    from tropalign.serve.records import Job, StoredFile, User
     from tropalign.serve.web.context import Web
 
-router = APIRouter(prefix="/api/v1", tags=["jobs"])
+job_router = APIRouter(prefix="/api/v1", tags=["jobs"])
+router = APIRouter(prefix="/api/v1")
 MOST_CURSOR = 100
+#: Bytes that are gathered before a thread writes them.
+_BLOCK = 1 << 20
 
 
-@router.post("/jobs", responses=models.SUBMITTED, openapi_extra=models.SUBMISSION, status_code=201)
+@job_router.post("/jobs", responses=models.SUBMITTED, openapi_extra=models.SUBMISSION, status_code=201)
 async def submit_job(request: Request) -> Response:
     """Submits a job: a verb with its inputs and options. An equal one that is finished comes back at once (200)."""
     data = await read_json(request, models.SUBMITTED_FIELDS)
@@ -41,7 +61,7 @@ async def submit_job(request: Request) -> Response:
     return await run_in_threadpool(enter)
 
 
-@router.get("/jobs", responses=models.JOBS)
+@job_router.get("/jobs", responses=models.JOBS)
 def list_jobs(
     request: Request,
     q: Annotated[str, Query(max_length=500, description="words in titles, tags, commands and names")] = "",
@@ -57,14 +77,14 @@ def list_jobs(
     return JSONResponse({"jobs": [job_json(web, job) for job in page.jobs], "next": page.after})
 
 
-@router.get("/jobs/{id}", responses=models.JOB)
+@job_router.get("/jobs/{id}", responses=models.JOB)
 def get_job(request: Request, id: str) -> Response:
     """Shows a job."""
     web = web_of(request)
     return _shown(web, own_job(web, user_of(request), id))
 
 
-@router.patch("/jobs/{id}", responses=models.CHANGED, openapi_extra=models.CHANGE)
+@job_router.patch("/jobs/{id}", responses=models.CHANGED, openapi_extra=models.CHANGE)
 async def change_job(request: Request, id: str) -> Response:
     """Changes a job's title or tags, or shares it by a link."""
     data = await read_json(request, ("title", "tags", "shared"))
@@ -86,7 +106,7 @@ def _changed(
     return job
 
 
-@router.delete("/jobs/{id}", status_code=204, responses=models.GONE)
+@job_router.delete("/jobs/{id}", status_code=204, responses=models.GONE)
 def delete_job(request: Request, id: str) -> Response:
     """Deletes a job with its results; one that runs is cancelled first."""
     web, user = web_of(request), user_of(request)
@@ -96,7 +116,7 @@ def delete_job(request: Request, id: str) -> Response:
     return Response(status_code=204)
 
 
-@router.post("/jobs/{id}/cancel", responses=models.CANCELLED)
+@job_router.post("/jobs/{id}/cancel", responses=models.CANCELLED)
 def cancel_job(request: Request, id: str) -> Response:
     """Cancels a job that waits or runs; one that has ended stays as it is."""
     web, user = web_of(request), user_of(request)
@@ -107,7 +127,7 @@ def cancel_job(request: Request, id: str) -> Response:
     return _shown(web, job)
 
 
-@router.post("/jobs/{id}/formats/{format}", responses=models.SUBMITTED, status_code=201)
+@job_router.post("/jobs/{id}/formats/{format}", responses=models.SUBMITTED, status_code=201)
 def job_in_format(request: Request, id: str, format: str) -> Response:
     """Submits the same job in another format."""
     web, user = web_of(request), user_of(request)
@@ -116,14 +136,14 @@ def job_in_format(request: Request, id: str, format: str) -> Response:
     return JSONResponse(job_json(web, found, position=position_of(web, found)), 201 if is_new else 200)
 
 
-@router.get("/jobs/{id}/files/{role}", responses=models.BYTES)
+@job_router.get("/jobs/{id}/files/{role}", responses=models.BYTES)
 def get_output(request: Request, id: str, role: str) -> Response:
     """Downloads an output."""
     web = web_of(request)
     return download(web, request, with_role(own_job(web, user_of(request), id).outputs, role))
 
 
-@router.get("/jobs/{id}/inputs/{dest}/{n}", responses=models.BYTES)
+@job_router.get("/jobs/{id}/inputs/{dest}/{n}", responses=models.BYTES)
 def get_input(request: Request, id: str, dest: str, n: str) -> Response:
     """Downloads an input: the n-th of its name, from 0."""
     web = web_of(request)
@@ -131,14 +151,14 @@ def get_input(request: Request, id: str, dest: str, n: str) -> Response:
     return download(web, request, with_role(own_job(web, user_of(request), id).inputs, dest, number))
 
 
-@router.get("/shared/{secret}", responses=models.JOB, tags=["shared"])
+@job_router.get("/shared/{secret}", responses=models.JOB, tags=["shared"])
 def get_shared(request: Request, secret: str) -> Response:
     """Shows a shared job; needs no token."""
     web = web_of(request)
     return JSONResponse(job_json(web, shared_job(web, secret), is_shared_view=True))
 
 
-@router.get("/shared/{secret}/files/{role}", responses=models.BYTES, tags=["shared"])
+@job_router.get("/shared/{secret}/files/{role}", responses=models.BYTES, tags=["shared"])
 def get_shared_output(request: Request, secret: str, role: str) -> Response:
     """Downloads an output of a shared job; needs no token."""
     web = web_of(request)
@@ -147,3 +167,110 @@ def get_shared_output(request: Request, secret: str, role: str) -> Response:
 
 def _shown(web: Web, job: Job) -> Response:
     return JSONResponse(job_json(web, job, position=position_of(web, job)))
+
+
+@router.post("/files", responses=models.SENT, openapi_extra=models.FILE_BODY, status_code=201, tags=["files"])
+async def send_file(
+    request: Request, name: Annotated[str, Query(max_length=1_000, description="as it is shown")] = "sequences.fa"
+) -> Response:
+    """Sends a file, compressed or not, to be named in submissions by its id. Equal bytes have equal ids."""
+    web, user = web_of(request), user_of(request)
+    most = web.settings.limits.stored_bytes_per_user
+    await run_in_threadpool(web.storage.uploads.check_room, user.name, most)
+    called = sanitised(name)
+    stored = await _received(web, request, user.name, called)
+    await run_in_threadpool(web.audit, user, address_of(request), "upload", stored.digest)
+    return JSONResponse({"file": stored.digest, "name": called, "size": stored.size}, 201)
+
+
+@router.get("/files", responses=models.FILES, tags=["files"])
+def list_files(request: Request) -> Response:
+    """Lists the files that you have sent and that no job of yours has; they are deleted after a day."""
+    web = web_of(request)
+    return JSONResponse({"files": [upload_json(each) for each in web.storage.uploads.list(user_of(request).name)]})
+
+
+@router.delete("/files/{file}", status_code=204, responses=models.GONE, tags=["files"])
+def delete_file(request: Request, file: str) -> Response:
+    """Deletes a file that you have sent and that no job has."""
+    delete_upload(web_of(request), user_of(request), address_of(request), file)
+    return Response(status_code=204)
+
+
+async def _received(web: Web, request: Request, owner: str, name: str) -> StoredFile:
+    """The body in the store; nothing of it stays where it breaks off."""
+    with web.storage.files.receive(web.settings.limits.upload_bytes) as receiving:
+        block = bytearray()
+        async for piece in request.stream():
+            block += piece
+            if len(block) >= _BLOCK:
+                await run_in_threadpool(receiving.write, bytes(block))
+                block.clear()
+        await run_in_threadpool(receiving.write, bytes(block))
+        return await run_in_threadpool(web.storage.uploads.keep, owner, receiving, name)
+
+
+@router.get("/verbs", responses=models.FIELDS, tags=["verbs"])
+def list_verbs() -> Response:
+    """Lists the verbs that are served, with all that they take."""
+    return Response(_verbs_json(), media_type="application/json")
+
+
+@router.get("/verbs/{name}", responses=models.FIELDS, tags=["verbs"])
+def get_verb(name: str) -> Response:
+    """Shows what a verb takes."""
+    try:
+        return JSONResponse(asdict(served_verb(name)))
+    except UsageError as error:
+        raise Refused(404, str(error)) from None
+
+
+@cache
+def _verbs_json() -> bytes:
+    return bytes(JSONResponse({"verbs": [asdict(served_verb(name)) for name in SERVED]}).body)
+
+
+@router.get("/databases", responses=models.DATABASES, tags=["databases"])
+def list_databases(request: Request) -> Response:
+    """Lists the databases of targets that you may name: yours, then what others share.
+
+    A job of the verb "db build" makes one, which its title names.
+    """
+    web, user = web_of(request), user_of(request)
+    found = web.storage.databases.list(user.name)
+    return JSONResponse({"databases": [database_json(database) for database in found]})
+
+
+@router.patch("/databases/{id}", responses=models.DATABASE, openapi_extra=models.SHARING, tags=["databases"])
+async def change_database(request: Request, id: str) -> Response:
+    """Shares a database of yours with all users of this server, or makes it yours alone again."""
+    data = await read_json(request, ("shared",))
+    shared = models.shared_of(data)
+    if shared is None:
+        raise Refused(422, "shared is missing: give true or false", field="shared")
+    web, user, address = web_of(request), user_of(request), address_of(request)
+
+    def change() -> Response:
+        changed = share_database(web, user, address, id, shared)
+        return JSONResponse(database_json(changed))
+
+    return await run_in_threadpool(change)
+
+
+@router.delete("/databases/{id}", status_code=204, responses=models.GONE, tags=["databases"])
+def delete_database(request: Request, id: str) -> Response:
+    """Deletes a database of yours."""
+    web, user = web_of(request), user_of(request)
+    database = own_database(web, user, id)
+    web.storage.databases.delete(database.id)
+    web.audit(user, address_of(request), "delete database", database.id)
+    return Response(status_code=204)
+
+
+@router.get("/me", responses=models.ME, tags=["user"])
+def who_asks(request: Request) -> Response:
+    """Says who asks, and what that user may take."""
+    web, user = web_of(request), user_of(request)
+    stored = web.storage.jobs.stored_bytes(user.name)
+    limits = asdict(web.settings.limits)
+    return JSONResponse({"user": user.name, "version": __version__, "stored_bytes": stored, "limits": limits})

@@ -1,7 +1,7 @@
 """The web server as an application of ASGI: routes, and what every request passes on its way to one.
 
 request --> Measured --> SafeHeaders --> LastResort --> Access --> Bounds --> routes
-            figures      CSP and others  never a        who asks,  sizes     api, login, results,
+            figures      CSP and others  never a        who asks,  sizes     api, login, downloads,
                                          traceback      from where and pace  metrics, pages
 """
 
@@ -19,18 +19,17 @@ from starlette.routing import Route
 
 from tropalign import __version__
 from tropalign.errors import TropalignError
-from tropalign.serve.local_token import local_token
+from tropalign.serve.private import local_token
 from tropalign.serve.storage import Storage
-from tropalign.serve.web import api, api_more, events, login, metrics, results
+from tropalign.serve.web import api, downloads, events, login, metrics
 from tropalign.serve.web.access import Access
 from tropalign.serve.web.context import Web
+from tropalign.serve.web.credentials import Sessions
 from tropalign.serve.web.headers import SafeHeaders
-from tropalign.serve.web.limits import Bounds
+from tropalign.serve.web.limits import Bounds, Rates
 from tropalign.serve.web.pages import make_pages
 from tropalign.serve.web.paths import RootPath, route_path
-from tropalign.serve.web.rates import Rates
 from tropalign.serve.web.refusals import LastResort, Refused, answer, refusal_of
-from tropalign.serve.web.sessions import Sessions
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -84,7 +83,7 @@ def create_app(settings: Settings, storage: Storage | None = None) -> FastAPI:
     app.state.web = web
     app.state.metrics = metrics.Metrics(web)
     pages, web.error_page = make_pages(settings, kept)
-    for router in (api.router, api_more.router, events.router, login.router, results.router, metrics.router, pages):
+    for router in (api.job_router, api.router, events.router, login.router, downloads.router, metrics.router, pages):
         app.router.routes.extend(router.routes)  # `include_router` would look at each route several times per request
     _add_handlers(app)
     app.add_middleware(Bounds, web=web)  # the last one is the first that a request meets

@@ -6,9 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
-from tropalign.serve.web.rates import Rates
-from tropalign.serve.web.sessions import Sessions
-
 if TYPE_CHECKING:
     from starlette.requests import HTTPConnection, Request
     from starlette.responses import Response
@@ -16,7 +13,9 @@ if TYPE_CHECKING:
     from tropalign.serve.records import User
     from tropalign.serve.settings import Settings
     from tropalign.serve.storage import Storage
+    from tropalign.serve.web.credentials import Sessions
     from tropalign.serve.web.events import Watch
+    from tropalign.serve.web.limits import Rates
 
 
 @dataclass

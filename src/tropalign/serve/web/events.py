@@ -18,11 +18,10 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from tropalign.serve.web import models
+from tropalign.serve.web.api_models import EVENTS, job_json
 from tropalign.serve.web.context import user_of, web_of
-from tropalign.serve.web.own_jobs import own_job, position_of
 from tropalign.serve.web.refusals import too_many
-from tropalign.serve.web.shown_jobs import job_json
+from tropalign.serve.web.user_jobs import own_job, position_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -114,7 +113,7 @@ class Watch:
             queue.put_nowait(job)
 
 
-@router.get("/jobs/{id}/events", responses=models.EVENTS)
+@router.get("/jobs/{id}/events", responses=EVENTS)
 async def watch_job(request: Request, id: str) -> Response:
     """Watches a job: server-sent events, until it has ended."""
     web, user = web_of(request), user_of(request)

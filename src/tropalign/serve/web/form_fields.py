@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tropalign.submissions.form_texts import for_forms
 from tropalign.submissions.labels import output_label
-from tropalign.submissions.submission import FieldError
+from tropalign.submissions.option_values import FieldError
 from tropalign.submissions.verbs import format_of_verb
 
 if TYPE_CHECKING:

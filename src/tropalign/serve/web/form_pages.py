@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cache, partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter
@@ -15,7 +16,6 @@ from tropalign.errors import TropalignError, UsageError, shown
 from tropalign.serve.records import Job
 from tropalign.serve.web.bodies import read_form
 from tropalign.serve.web.context import address_of, user_of, web_of
-from tropalign.serve.web.examples import example_bytes, example_path
 from tropalign.serve.web.form_fields import (
     PASTED,
     Given,
@@ -29,10 +29,10 @@ from tropalign.serve.web.form_fields import (
     source_views,
     texts_of,
 )
-from tropalign.serve.web.own_jobs import own_job
 from tropalign.serve.web.refusals import Refused, refusal_of
-from tropalign.serve.web.submit import submit
-from tropalign.submissions.submission import BUILD, sanitised
+from tropalign.serve.web.user_jobs import own_job, submit
+from tropalign.submissions.file_names import sanitised
+from tropalign.submissions.submission import BUILD
 from tropalign.submissions.verbs import SERVED, InputField, ServedVerb, served_verb
 
 if TYPE_CHECKING:
@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 #: What a text area is filled with at most, by what was pasted before and by examples; longer inputs are kept as files.
 MOST_PASTED, MOST_OF_EXAMPLE = 60_000, 12_000
 BLOCK = 1 << 20
+#: Where ``examples/`` is: in the sources, or as the wheel carries it.
+_EXAMPLES = (Path(__file__).parents[4] / "examples", Path(__file__).parents[2] / "examples")
 
 
 def slug_of(verb: str) -> str:
@@ -289,3 +291,17 @@ def _dest_of(name: str | None) -> str:
     """``inputs.queries[0].name`` is of the field ``queries``."""
     words = (name or "").removeprefix("inputs.").removeprefix("options.")
     return words.partition(".")[0].partition("[")[0]
+
+
+@cache
+def example_path(name: str) -> Path | None:
+    """Where an example is; None where the package came without."""
+    return next((path for place in _EXAMPLES if (path := place / name).is_file()), None)
+
+
+@cache
+def example_bytes(name: str) -> bytes:
+    """An example, which has to be there."""
+    path = example_path(name)
+    assert path is not None
+    return path.read_bytes()

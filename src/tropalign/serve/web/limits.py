@@ -1,8 +1,10 @@
-"""How much a request may be: its address, headers and body, and how slowly that may come."""
+"""How much a request may be (address, headers, body), how slowly it may come, and how often somebody may ask."""
 
 from __future__ import annotations
 
 import asyncio
+import time
+from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -31,6 +33,8 @@ PATIENCE_SECONDS = 10.0
 LEAST_RATE = 1_000.0
 #: How long the rest of a body is read that was refused.
 LINGER_SECONDS = 3.0
+#: Tags of a job at most.
+MOST_TAGS = 20
 #: Bodies above `MOST_SMALL_BYTES` of one user at a time.
 MOST_UPLOADS = 8
 
@@ -191,3 +195,49 @@ def _too_long(most: int) -> Refused:
 def _hanging_up(status: int, sentence: str) -> Refused:
     """The rest of the body is not waited for."""
     return Refused(status, sentence, headers={"Connection": "close"})
+
+
+class Rates:
+    """How often each user may ask: buckets by name that fill steadily, and hold as many requests as may come at once.
+
+    Parameters
+    ----------
+    per_minute
+        How many requests a minute brings, and how many a bucket holds.
+    most_names
+        Buckets that are full again are forgotten when there are more than these.
+
+    Examples
+    --------
+    >>> rates = Rates(60, clock=lambda: 0.0)
+    >>> sum(rates.wait("alice") == 0 for _ in range(100))
+    60
+    """
+
+    def __init__(self, per_minute: int, most_names: int = 10_000, clock: Callable[[], float] = time.monotonic) -> None:
+        self.per_minute, self.most_names, self.clock = per_minute, most_names, clock
+        self.buckets: dict[str, tuple[float, float]] = {}  # requests left, and when that was
+
+    def wait(self, name: str, cost: float = 1.0) -> float:
+        """Takes one and gives 0, or says in how many seconds there is one again."""
+        now = self.clock()
+        left = self._left(name, now)
+        if left < cost:
+            return (cost - left) * 60 / self.per_minute
+        if len(self.buckets) >= self.most_names and name not in self.buckets:
+            self._forget(now)
+        self.buckets[name] = (left - cost, now)
+        return 0.0
+
+    def is_empty(self, name: str) -> bool:
+        """Whether the next one would have to wait; takes nothing."""
+        return self._left(name, self.clock()) < 1
+
+    def _left(self, name: str, now: float) -> float:
+        left, since = self.buckets.get(name, (float(self.per_minute), now))
+        return min(float(self.per_minute), left + (now - since) * self.per_minute / 60)
+
+    def _forget(self, now: float) -> None:
+        self.buckets = {name: kept for name, kept in self.buckets.items() if self._left(name, now) < self.per_minute}
+        while len(self.buckets) >= self.most_names:  # an attack of many names: the oldest go
+            del self.buckets[next(iter(self.buckets))]

@@ -9,14 +9,14 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from tropalign.serve.local_token import LOCAL, LOCAL_ID
+from tropalign.serve.private import LOCAL, LOCAL_ID
 from tropalign.serve.records import User
 from tropalign.serve.web.access import verified
 from tropalign.serve.web.bodies import read_form
 from tropalign.serve.web.context import address_of, user_of, web_of
+from tropalign.serve.web.credentials import COOKIE, SESSION_SECONDS
 from tropalign.serve.web.paths import local_path
 from tropalign.serve.web.refusals import Refused
-from tropalign.serve.web.sessions import COOKIE, SECONDS
 
 if TYPE_CHECKING:
     from tropalign.serve.web.context import Web
@@ -55,7 +55,7 @@ def let_in_by_address(request: Request, token: str) -> Response:
 
 def _let_in(web: Web, user: User, wish: str | None) -> Response:
     response = RedirectResponse(web.url(local_path(wish)), 303)
-    _set_cookie(web, response, web.sessions.cookie(user.token or "", user.name), SECONDS)
+    _set_cookie(web, response, web.sessions.cookie(user.token or "", user.name), SESSION_SECONDS)
     return response
 
 

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from tropalign.serve.web.context import address_of, web_of
-from tropalign.serve.web.hosts import is_address, is_loopback_name
+from tropalign.serve.web.origins import is_address, is_loopback_name
 from tropalign.serve.web.refusals import Refused
 
 if TYPE_CHECKING:

@@ -1,16 +1,23 @@
-"""Whether what changes something comes from a page of this server: a page of another site must not submit a job.
+"""Where a request comes from, and under which name it asks for the server.
 
-Browsers say where a request comes from (`Sec-Fetch-Site`, `Origin`). What says nothing is a program, or a browser of
-long ago: the latter can only send what forms can, which then needs the word that forms of this server hold.
+A page of another site must not submit a job. Browsers say where a request comes from (`Sec-Fetch-Site`, `Origin`). What
+says nothing is a program, or a browser of long ago: the latter can only send what forms can, which then needs the word
+that forms of this server hold.
 """
 
 from __future__ import annotations
 
+import re
+import socket
+from collections.abc import Callable, Iterable
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
+from tropalign.errors import UsageError, shown
 from tropalign.serve.web.limits import Body
 from tropalign.serve.web.refusals import Refused
 
@@ -18,12 +25,14 @@ if TYPE_CHECKING:
     from starlette.datastructures import Headers
     from starlette.types import Message, Receive, Scope
 
+    from tropalign.serve.settings import Settings
     from tropalign.serve.web.context import Web
 
 #: What a form of any page can send.
 _OF_FORMS = ("application/x-www-form-urlencoded", "multipart/form-data", "text/plain")
 #: How much of a form is read to find the word.
 MOST_BYTES = 10**6
+_HOST = re.compile(r"(\[[0-9a-fA-F:.]{2,45}\]|[A-Za-z0-9._-]{1,253})(?::[0-9]{1,5})?")
 
 
 async def check_origin(web: Web, scope: Scope, headers: Headers, receive: Receive) -> Receive:
@@ -92,8 +101,6 @@ async def _form_with_word(web: Web, scope: Scope, headers: Headers, receive: Rec
 
 
 async def _word_of(scope: Scope, receive: Receive) -> object:
-    from starlette.exceptions import HTTPException
-
     try:
         async with Request(dict(scope), receive).form(max_files=100, max_fields=500) as form:
             return form.get("csrf")
@@ -120,3 +127,71 @@ def _no_word() -> Refused:
         "the request might come from a page of another site: programs send JSON as Content-Type: application/json, "
         "files as application/octet-stream, and forms the field csrf",
     )
+
+
+def host_name(header: str) -> str | None:
+    """The name in a Host header, without port and brackets, in small letters; None where it is no name.
+
+    Examples
+    --------
+    >>> host_name("LocalHost:8080"), host_name("[::1]:80"), host_name("a@b")
+    ('localhost', '::1', None)
+    """
+    found = _HOST.fullmatch(header)
+    return found[1].strip("[]").rstrip(".").lower() if found else None
+
+
+def is_address(name: str) -> bool:
+    """Whether it is a number rather than a name."""
+    try:
+        ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def is_loopback_name(name: str) -> bool:
+    """Whether a name is that of the loopback interface, and no name server is asked for it."""
+    return name == "localhost" or name.endswith(".localhost") or (is_address(name) and ip_address(name).is_loopback)
+
+
+class Hosts:
+    """The names that requests may come with: a page of elsewhere cannot let its own name lead here (DNS rebinding).
+
+    A server that other machines reach may be asked for by any of its addresses, too: numbers need no name server.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._is_loopback = settings.is_loopback
+        own = () if self._is_loopback else (socket.gethostname(),)
+        self._names = {name.lower().rstrip(".") for name in (settings.host, *own, *settings.allowed_hosts)}
+
+    def allows(self, name: str) -> bool:
+        """Whether a request with this name is answered."""
+        return name in self._names or is_loopback_name(name) or (not self._is_loopback and is_address(name))
+
+
+def networks(addresses: Iterable[str]) -> Callable[[str], bool]:
+    """Whether an address is one of these, which may be networks.
+
+    Raises
+    ------
+    UsageError
+        One is no address.
+    """
+    known: list[IPv4Network | IPv6Network] = []
+    for address in addresses:
+        try:
+            known.append(ip_network(address, strict=False))
+        except ValueError:
+            raise UsageError(
+                f"--trusted-proxy {shown(address)} is no address: give one like 10.0.0.7 or 10.0.0.0/8"
+            ) from None
+
+    def is_one(address: str) -> bool:
+        if not is_address(address):
+            return False
+        place = ip_address(address)
+        return any(place.version == network.version and place in network for network in known)
+
+    return is_one

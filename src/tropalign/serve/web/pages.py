@@ -12,26 +12,28 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from tropalign.serve.local_token import LOCAL_ID
+from tropalign.serve.private import LOCAL_ID
 from tropalign.serve.records import Database, Job, JobLine, Search, State
 from tropalign.serve.web.bodies import read_form
 from tropalign.serve.web.context import address_of, user_of, web_of
 from tropalign.serve.web.form_pages import FormPages
+from tropalign.serve.web.job_views import JobViews, help_programs
 from tropalign.serve.web.login import let_in_by_address
-from tropalign.serve.web.own_jobs import (
+from tropalign.serve.web.refusals import Refused
+from tropalign.serve.web.templating import Templates
+from tropalign.serve.web.user_jobs import (
+    clean_tags,
+    clean_title,
     delete_upload,
     own_database,
     own_job,
     position_of,
     share_database,
     shared_job,
+    submit_in_format,
 )
-from tropalign.serve.web.refusals import Refused
-from tropalign.serve.web.submit import clean_tags, clean_title, submit_in_format
-from tropalign.serve.web.templating import Templates
-from tropalign.serve.web.views import JobViews, help_programs
+from tropalign.submissions.local_server import LOCAL_TOKEN
 from tropalign.submissions.submission import BUILD
-from tropalign.submissions.this_machine import LOCAL_TOKEN
 from tropalign.submissions.verbs import SERVED, served_verb
 
 if TYPE_CHECKING:

@@ -1,11 +1,15 @@
-"""Addresses: paths of this server, and who may be sent to which."""
+"""Paths of this server: without what a proxy puts before them, safe to send somebody to, and as logs may show them."""
 
 from __future__ import annotations
 
+import logging
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
+
+_SECRETS = re.compile(r"(/shared/|[?&]token=)[^/?&#]+")
 
 
 def route_path(scope: Scope) -> str:
@@ -41,3 +45,25 @@ class RootPath:
         if scope["type"] == "http":
             scope["root_path"] = self.root_path
         await self.app(scope, receive, send)
+
+
+def without_secrets(path: str) -> str:
+    """An address as logs may show it.
+
+    Examples
+    --------
+    >>> without_secrets("/shared/hee7xk/report"), without_secrets("/login?token=trop_local_abc&next=/")
+    ('/shared/.../report', '/login?token=...&next=/')
+    """
+    return _SECRETS.sub(r"\1...", path)
+
+
+class WithoutSecrets(logging.Filter):
+    """Changes what Uvicorn says of each request: client, method, address, version, status."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Lets all records pass."""
+        if isinstance(record.args, tuple) and len(record.args) == 5:
+            client, method, path, *rest = record.args
+            record.args = (client, method, without_secrets(str(path)), *rest)
+        return True

@@ -7,12 +7,16 @@ import logging
 import secrets
 from typing import TYPE_CHECKING, Any
 
+from sqlalchemy.exc import OperationalError, TimeoutError
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+
 from tropalign.errors import ResourceError, TropalignError, shown
-from tropalign.serve.web.access_log import without_secrets
+from tropalign.serve.storage import TooLarge, TooMany, TooMuch, TooMuchSent
+from tropalign.serve.web.context import web_of
+from tropalign.serve.web.paths import route_path, without_secrets
 
 if TYPE_CHECKING:
-    from starlette.requests import Request
-    from starlette.responses import Response
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 LOG = logging.getLogger("tropalign.serve")
@@ -48,10 +52,6 @@ def too_many(sentence: str, seconds: float = 5.0) -> Refused:
 
 def refusal_of(error: Exception) -> Refused | None:
     """What an error is for the one who asked; None for a defect."""
-    from starlette.requests import ClientDisconnect
-
-    from tropalign.serve.storage import TooLarge, TooMany, TooMuch, TooMuchSent
-
     if isinstance(error, Refused):
         return error
     if isinstance(error, ClientDisconnect):
@@ -69,8 +69,6 @@ def refusal_of(error: Exception) -> Refused | None:
 
 
 def _is_of_the_database(error: Exception) -> bool:
-    from sqlalchemy.exc import OperationalError, TimeoutError
-
     return isinstance(error, OperationalError | TimeoutError)
 
 
@@ -89,11 +87,6 @@ def as_json(refused: Refused) -> bytes:
 
 def answer(request: Request, refused: Refused) -> Response:
     """The answer: JSON, or a page where the pages are installed and a person asks."""
-    from starlette.responses import Response
-
-    from tropalign.serve.web.context import web_of
-    from tropalign.serve.web.paths import route_path
-
     web = web_of(request)
     if not wants_json(route_path(request.scope)) and web.error_page is not None:
         page = web.error_page(request, refused.status, shown(refused.sentence)[:MOST_LETTERS])
@@ -137,13 +130,9 @@ def _defect(scope: Scope, error: Exception) -> Refused:
 
 
 async def _answer(scope: Scope, receive: Receive, send: Send, refused: Refused) -> None:
-    from starlette.requests import Request
-
     try:
         response = answer(Request(scope, receive), refused)
     except Exception as error:  # the page of the error is at fault itself
-        from starlette.responses import Response
-
         LOG.error("page of an error", exc_info=error)
         response = Response(as_json(refused), refused.status, refused.headers, "application/json")
     await response(scope, receive, send)

@@ -11,6 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 from starlette.responses import HTMLResponse, Response
 
@@ -21,7 +22,6 @@ from tropalign.serve.web.context import csrf_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from jinja2 import Environment
     from starlette.requests import Request
 
     from tropalign.serve.records import JobLine
@@ -77,8 +77,6 @@ class Templates:
 
     @cached_property
     def _environment(self) -> Environment:
-        from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
         made = Environment(
             loader=FileSystemLoader(HERE / "templates"),
             autoescape=True,

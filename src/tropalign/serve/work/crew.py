@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import subprocess
 import sys
 import threading
@@ -11,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from tropalign.errors import shown
 from tropalign.serve.settings import Settings
-from tropalign.serve.work.folder import JobFolder
-from tropalign.serve.work.processes import is_alive
+from tropalign.serve.work.job_folder import JobFolder
+from tropalign.serve.work.system_processes import is_alive
 from tropalign.serve.work.worker import settings_text
 
 if TYPE_CHECKING:
@@ -93,8 +94,6 @@ class Crew:
 
     def started_worker(self) -> subprocess.Popen[bytes]:
         """A new worker, in a session of its own: Ctrl-C is told to the server alone."""
-        import os
-
         process = subprocess.Popen(
             [sys.executable, "-P", "-m", "tropalign.serve.work.worker"],
             stdin=subprocess.PIPE,

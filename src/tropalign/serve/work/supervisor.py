@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
+import json
 import logging
 import os
 import signal
@@ -12,14 +14,14 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from tropalign.errors import ResourceError, UsageError, shown
-from tropalign.serve.local_token import LOCAL, local_token
-from tropalign.serve.private import make_private_file, make_private_folder
+from tropalign.serve.private import LOCAL, local_token, make_private_file, make_private_folder
 from tropalign.serve.settings import Settings
 from tropalign.serve.work.crew import Crew
-from tropalign.submissions.this_machine import LOCAL_TOKEN, SERVER_LOCK
+from tropalign.serve.work.worker import settings_from
+from tropalign.submissions.local_server import LOCAL_TOKEN, SERVER_LOCK
 
 if TYPE_CHECKING:
     from tropalign.serve.storage import Storage
@@ -80,8 +82,6 @@ def locked(folder: Path) -> Iterator[TextIO]:
     ResourceError
         It is another one's, or cannot be used.
     """
-    import fcntl
-
     _made(folder)
     lock = folder / SERVER_LOCK
     make_private_file(lock)
@@ -179,9 +179,9 @@ def _listening(settings: Settings) -> Iterator[socket.socket]:
 def _serve(settings: Settings, storage: Storage, listener: socket.socket, is_quiet: bool) -> None:
     import uvicorn
 
-    from tropalign.serve.web.access_log import WithoutSecrets
     from tropalign.serve.web.app import create_app
-    from tropalign.serve.web.protocol import server_options
+    from tropalign.serve.web.paths import WithoutSecrets
+    from tropalign.serve.web.uvicorn_setup import Server, server_options
 
     app = create_app(settings)
     config = uvicorn.Config(
@@ -194,7 +194,7 @@ def _serve(settings: Settings, storage: Storage, listener: socket.socket, is_qui
     logging.getLogger("uvicorn.access").addFilter(WithoutSecrets())
     crew = Crew(storage, settings, is_quiet, keeps_files=True)
     app.state.living_workers = crew.n_living
-    server = _server_class()(config, crew)
+    server = Server(config, crew.stop)
     try:
         crew.start()
         server.run(sockets=[listener])
@@ -204,38 +204,8 @@ def _serve(settings: Settings, storage: Storage, listener: socket.socket, is_qui
         raise ResourceError("the web server did not start: its messages above say why")
 
 
-def _server_class() -> Any:
-    import uvicorn
-
-    class Server(uvicorn.Server):
-        """Ends its workers first, while pages still say so; a second signal ends it at once."""
-
-        def __init__(self, config: uvicorn.Config, crew: Crew) -> None:
-            super().__init__(config)
-            self._crew = crew
-            self._ending: threading.Thread | None = None
-
-        def handle_exit(self, sig: int, frame: Any) -> None:
-            """Is told to end."""
-            if self._ending is not None:
-                self.should_exit = self.force_exit = True
-                return
-            self._ending = threading.Thread(target=self._end, daemon=True)
-            self._ending.start()
-
-        def _end(self) -> None:
-            self._crew.stop()
-            self.should_exit = True
-
-    return Server
-
-
 def _main() -> None:  # pragma: no cover
     """For tests without pages: a server's workers alone, under the folder's lock."""
-    import json
-
-    from tropalign.serve.work.worker import settings_from
-
     given = json.loads(sys.stdin.read())
     settings = settings_from(given["settings"])
     with locked(settings.folder):

@@ -23,10 +23,10 @@ from tropalign import __version__
 from tropalign.errors import ResourceError, shown
 from tropalign.serve.records import Database, Job, Outcome, State
 from tropalign.serve.settings import Limits, Settings
-from tropalign.serve.work.folder import JobFolder
 from tropalign.serve.work.heartbeat import CANCEL, GO_ON, LOST, Heartbeat
+from tropalign.serve.work.job_folder import JobFolder
 from tropalign.serve.work.launch import die_with
-from tropalign.serve.work.processes import worker_name
+from tropalign.serve.work.system_processes import worker_name
 
 if TYPE_CHECKING:
     from tropalign.serve.storage import Storage
@@ -120,7 +120,7 @@ class Worker:
 
     def _outcome(self, job: Job, folder: JobFolder, heart: Heartbeat) -> tuple[Outcome | None, Database | None]:
         """How the attempt ended, None where the job waits for another one; and the database that it made."""
-        from tropalign.serve.work.job import EXIT_DEFECT, Attempt, Interrupted, defect, log_defect
+        from tropalign.serve.work.attempt import EXIT_DEFECT, Attempt, Interrupted, defect, log_defect
 
         attempt = Attempt(self.storage, self.settings, job, folder, heart, self.is_stopping)
         try:

@@ -158,7 +158,7 @@ async function reloadOnceThere() {
   setTimeout(reloadOnceThere, 5000);
 }
 
-/** The same words as the server's (`doing` in views.py). */
+/** The same words as the server's (`doing` in job_views.py). */
 function doing(job) {
   if (job.state === "running") return job.stage || "computing";
   if (!job.queue_position) return "waiting for a worker";

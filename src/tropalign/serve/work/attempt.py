@@ -8,6 +8,7 @@ What an earlier attempt found and computed is in the job's folder, and is not do
 
 from __future__ import annotations
 
+import json
 import shlex
 import sys
 import time
@@ -22,22 +23,14 @@ from tropalign.errors import ResourceError, TropalignError, shown
 from tropalign.execution.progress import DISK_FULL, OTHER_PARTS
 from tropalign.serve.records import Database, Job, JobFile, Outcome, State, StoredFile
 from tropalign.serve.settings import Settings
-from tropalign.serve.work import checks
-from tropalign.serve.work.folder import JobFolder
+from tropalign.serve.work import messages
 from tropalign.serve.work.heartbeat import Heartbeat, StatusTail, described
-from tropalign.serve.work.process import TROPALIGN, Bounds, Ended, Why, run_watched
-from tropalign.serve.work.sentences import sentence_of
+from tropalign.serve.work.job_folder import JobFolder
+from tropalign.serve.work.messages import sentence_of
 from tropalign.serve.work.survey import Counts, OverLimit, is_small, plan_of, survey
-from tropalign.submissions.submission import (
-    BUILD,
-    InputItem,
-    Output,
-    Resources,
-    Submission,
-    foretells,
-    link_names,
-    planned,
-)
+from tropalign.serve.work.watched_command import TROPALIGN, Bounds, Ended, Why, run_watched
+from tropalign.submissions.plan import Output, Resources, foretells, link_names, planned
+from tropalign.submissions.submission import BUILD, InputItem, Submission
 
 if TYPE_CHECKING:
     from tropalign.serve.storage import Storage
@@ -175,8 +168,6 @@ class Attempt:
 
     def _survey_apart(self, plan: _Plan, most: Counts) -> Counts:
         """In a process of its own; its names of files are those that the job's command has."""
-        import json
-
         module = (sys.executable, "-P", "-m", "tropalign.serve.work.survey", plan_of(plan.files, most, plan.found))
         self._completed(self._watched(module, self.settings.limits.seconds))
         said: dict[str, Any] = json.loads(self.folder.stdout.read_text())
@@ -199,7 +190,7 @@ class Attempt:
         tail.newest()
         if tail.forecast is None:
             return
-        sentence = checks.excess_of(tail.forecast, self.settings.limits)
+        sentence = messages.excess_of(tail.forecast, self.settings.limits)
         if sentence is not None:
             raise NoResult(State.REFUSED, f"{sentence}: {RUN_ELSEWHERE}")
         plan.facts["forecast"] = tail.forecast
@@ -274,9 +265,9 @@ class Attempt:
             return
         if ended.why is Why.ASKED or (ended.why is Why.BY_ITSELF and ended.code in TOLD_TO_END):
             raise Interrupted
-        exceeded = checks.passed(ended.why, limits)
+        exceeded = messages.passed(ended.why, limits)
         if exceeded is None and ended.code != 0 and self._has_written_too_much():
-            exceeded = checks.passed(Why.OUTPUT, limits)
+            exceeded = messages.passed(Why.OUTPUT, limits)
         if exceeded is not None:
             raise NoResult(State.FAILED, f"{exceeded}: {RUN_ELSEWHERE}")
         if ended.code in KILLED:
@@ -342,7 +333,7 @@ class Attempt:
     def _harmless(self, sentence: str) -> str:
         """Without paths of this machine."""
         places = (self.folder.files, self.folder.path, self.settings.folder)
-        return checks.without(sentence, [str(place) for place in places])
+        return messages.without(sentence, [str(place) for place in places])
 
 
 @dataclass

@@ -11,8 +11,8 @@ from starlette.responses import FileResponse, Response
 
 from tropalign.serve.web.context import user_of, web_of
 from tropalign.serve.web.headers import FILE_POLICY, REPORT_POLICY
-from tropalign.serve.web.own_jobs import own_job, shared_job
 from tropalign.serve.web.refusals import Refused
+from tropalign.serve.web.user_jobs import own_job, shared_job
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -13,8 +13,8 @@ from sqlalchemy import Connection, Row, Select, bindparam, case, exists, insert,
 from tropalign.errors import InputError, shown
 from tropalign.serve.records import Job, JobFile, State
 from tropalign.serve.storage.files import FileStore
+from tropalign.serve.storage.full_text import write_words
 from tropalign.serve.storage.schema import clean, databases, job_files, job_tags, jobs
-from tropalign.serve.storage.words import write_words
 from tropalign.submissions.submission import BUILD
 
 #: Letters of a tag.

@@ -3,7 +3,7 @@
 import pytest
 from web_server import finish
 
-from tropalign.serve.web.results import disposition
+from tropalign.serve.web.downloads import disposition
 
 SVG = b"<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>"
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from job_desk import lives, wait_until
 
-from tropalign.serve.work.folder import JobFolder
-from tropalign.serve.work.process import Bounds, Why, environment, run_watched
-from tropalign.serve.work.processes import is_alive, started, worker_name
+from tropalign.serve.work.job_folder import JobFolder
+from tropalign.serve.work.system_processes import is_alive, started, worker_name
+from tropalign.serve.work.watched_command import Bounds, Why, environment, run_watched
 
 BOUNDS = Bounds(30.0, 1 << 30, 1 << 24)
 
@@ -82,7 +82,7 @@ def test_limits_of_the_process(folder):
 
 
 def test_time_ends_a_command_that_does_not_listen(folder, monkeypatch):
-    monkeypatch.setattr("tropalign.serve.work.process.GRACE_SECONDS", 0.5)
+    monkeypatch.setattr("tropalign.serve.work.watched_command.GRACE_SECONDS", 0.5)
     ended = run(
         folder,
         """
@@ -187,8 +187,8 @@ def test_grandchildren_end_with_the_command(folder, session):
 def test_a_command_dies_with_who_started_it(folder, tmp_path):
     text = f"""
         from pathlib import Path
-        from tropalign.serve.work.folder import JobFolder
-        from tropalign.serve.work.process import Bounds, run_watched
+        from tropalign.serve.work.job_folder import JobFolder
+        from tropalign.serve.work.watched_command import Bounds, run_watched
         folder = JobFolder(Path({str(folder.path)!r}))
         sleep = ["{sys.executable}", "-c", "import time; time.sleep(60)"]
         run_watched(sleep, folder, Bounds(60.0, 1 << 30, 1 << 24), lambda: True)

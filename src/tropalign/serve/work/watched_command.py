@@ -17,8 +17,8 @@ from secrets import token_hex
 
 from tropalign.execution.progress import STATUS
 from tropalign.serve.work import launch
-from tropalign.serve.work.folder import MARK, JobFolder
-from tropalign.serve.work.processes import Group, memory_of
+from tropalign.serve.work.job_folder import MARK, JobFolder
+from tropalign.serve.work.system_processes import Group, memory_of
 
 #: How often limits are looked at, and how often files and processes are looked for, which takes longer.
 LOOK_SECONDS, FIND_SECONDS = 0.2, 1.0

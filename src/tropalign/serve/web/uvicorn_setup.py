@@ -1,16 +1,16 @@
-"""HTTP with a time limit on heads of requests: what dribbles them would hold its connection for ever."""
+"""Uvicorn as this server runs it: heads of requests have a time limit, and workers end before pages do."""
 
 from __future__ import annotations
 
 import asyncio
 import resource
+import threading
+from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 #: Until when a connection has to have sent a whole head, or the rest of a body that nobody reads any more.
 SECONDS = 10.0
@@ -23,7 +23,10 @@ KEEP_ALIVE_SECONDS = 75
 
 
 class HeadsInTime(H11Protocol):
-    """Uvicorn's protocol; it closes a connection without a request in progress after `SECONDS` of sending."""
+    """Uvicorn's protocol; it closes a connection without a request in progress after `SECONDS` of sending.
+
+    What dribbles a head would hold its connection for ever.
+    """
 
     _timer: asyncio.TimerHandle | None = None
 
@@ -57,6 +60,27 @@ class HeadsInTime(H11Protocol):
     def _close(self) -> None:
         self._timer = None
         self.transport.abort()
+
+
+class Server(uvicorn.Server):
+    """Ends its workers first, while pages still say so; a second signal ends it at once."""
+
+    def __init__(self, config: uvicorn.Config, end_workers: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._end_workers = end_workers
+        self._ending: threading.Thread | None = None
+
+    def handle_exit(self, sig: int, frame: Any) -> None:
+        """Is told to end."""
+        if self._ending is not None:
+            self.should_exit = self.force_exit = True
+            return
+        self._ending = threading.Thread(target=self._end, daemon=True)
+        self._ending.start()
+
+    def _end(self) -> None:
+        self._end_workers()
+        self.should_exit = True
 
 
 def server_options() -> dict[str, Any]:

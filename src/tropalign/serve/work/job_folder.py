@@ -10,6 +10,7 @@ work/ID/facts.json      what attempts have found: counts, forecast, whether the 
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import shutil
@@ -17,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tropalign.serve.work.processes import Group
+from tropalign.serve.work.system_processes import Group
 
 #: The environment variable that tells a job's processes from all others.
 MARK = "TROPALIGN_JOB_FOLDER"
@@ -120,8 +121,6 @@ class JobFolder:
 
 
 def _is_locked(path: Path) -> bool:
-    import fcntl
-
     try:
         descriptor = os.open(path, os.O_RDONLY)
     except OSError:

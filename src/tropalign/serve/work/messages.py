@@ -1,15 +1,19 @@
-"""Limits in words: what a forecast says too much of, what a command took too much of."""
+"""Sentences that users read of their jobs: a forecast or a command beyond a limit, and what a command said last."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
+from tropalign.errors import shown
 from tropalign.machine.memory import human
 from tropalign.serve.settings import Limits
-from tropalign.serve.work.process import Why
+from tropalign.serve.work.watched_command import Why
 
 MOST_MESSAGE = 1000
+TAIL_BYTES = 1 << 16
+BEGIN, WARNING = "tropalign: ", "tropalign: warning: "
 
 
 def excess_of(forecast: dict[str, Any], limits: Limits) -> str | None:
@@ -18,7 +22,7 @@ def excess_of(forecast: dict[str, Any], limits: Limits) -> str | None:
     Examples
     --------
     >>> from tropalign.serve.settings import Limits
-    >>> from tropalign.serve.work.checks import excess_of
+    >>> from tropalign.serve.work.messages import excess_of
     >>> excess_of({"cells": 2e15}, Limits())
     'it needs about 2,000,000,000,000,000 cells, and 1,000,000,000,000,000 are allowed on this server'
     """
@@ -68,3 +72,15 @@ def without(sentence: str, places: Iterable[str]) -> str:
 
 def _number(value: Any) -> float:
     return float(value) if isinstance(value, int | float) else 0.0
+
+
+def sentence_of(path: Path, begin: str = BEGIN) -> str:
+    """The last line that begins so, without that; warnings are no such lines; "" where there is none."""
+    with path.open("rb") as file:
+        size = file.seek(0, 2)
+        file.seek(max(0, size - TAIL_BYTES))
+        lines = file.read().decode("utf-8", "replace").splitlines()
+    for line in reversed(lines):
+        if line.startswith(begin) and not line.startswith(WARNING) and line.strip():
+            return shown(line.removeprefix(begin).strip())
+    return ""
