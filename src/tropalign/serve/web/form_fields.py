@@ -304,7 +304,7 @@ def _value(each: OptionField, text: str) -> Any:
             return int(value) if value.is_integer() and "e" not in text.lower() else value
     except ValueError:
         what = "whole number" if each.kind == "whole" else "number"
-        raise FieldError(each.dest, f"{text[:50]!r} is no {what}", each.label) from None
+        raise FieldError(each.dest, f"{text[:50]!r} is not a {what}", each.label) from None
     return text
 
 

@@ -77,7 +77,7 @@ function setUpChecking() {
       const text = field.value.trim();
       const isGood = text === "" || (isWhole ? /^[+-]?\d+$/.test(text) : Number.isFinite(Number(text)));
       document.getElementById(`${field.id}-error`).textContent =
-        isGood ? "" : `${text} is no ${isWhole ? "whole number" : "number"}`;
+        isGood ? "" : `${text} is not a ${isWhole ? "whole number" : "number"}`;
       field.toggleAttribute("aria-invalid", false);
       if (!isGood) field.setAttribute("aria-invalid", "true");
     });
