@@ -264,8 +264,8 @@ function ranked(column) {
 }
 
 /**
- * Rows by their keys; of equal keys the order stays, and what is not a number comes last. A radix sort, 11 bits at a time:
- * the bits of a float, its sign turned, order as whole numbers do.
+ * Rows by their keys; of equal keys the order stays, and what is not a number comes last. A radix sort, 11 bits at a
+ * time: the bits of a float, its sign turned, order as whole numbers do.
  */
 function sortedBy(rows, keys, isUp) {
   const n = rows.length, floats = new Float64Array(n);
