@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from msa.families import store_of
 from oracles import progressive as progressive_oracle
 from oracles import trees as tree_oracle
 from other_processors.pair_families import AMINO_ACIDS, changed, random_text
 from other_processors.registry import family, shares
+from posterior_stores import store_of
 
 import tropalign as ta
 from tropalign import _native
