@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign.arrays import is_masked
 from tropalign.errors import InputError, shown
 from tropalign.sequences.inputs import letters_of
+from tropalign.structs import dataclass
 
 #: The type of codes.
 BYTE = np.dtype(np.uint8)
@@ -133,7 +134,7 @@ class Reader:
         record = None if number is None else f"number {number + 1}"
         if _is_text(given):
             return self._from_text(letters_of(given, record or "1")[1], record)
-        if isinstance(given, np.ma.MaskedArray):
+        if is_masked(given):
             raise InputError("observations are a masked array: give -1 where one is missing", record=record)
         array = np.asarray(given)
         if array.ndim == 1 and (array.dtype.kind in "iu" or array.size == 0):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, lcm
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.scoring.decimals import PARTS, least_factor
+from tropalign.structs import dataclass
 
 if TYPE_CHECKING:
     from tropalign.scoring import Gap, SubstitutionMatrix

@@ -8,7 +8,6 @@ joiner has them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 from tropalign.errors import UsageError, shown
 from tropalign.results import gapped, nucleotides, rows
 from tropalign.results.kept_columns import DEPTHS
+from tropalign.structs import dataclass
 
 if TYPE_CHECKING:
     from tropalign.results.alignments import AlignmentTable

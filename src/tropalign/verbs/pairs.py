@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
 from tropalign.formats.pairs import MATPLOTLIB_BYTES, layout_of
@@ -19,6 +18,7 @@ from tropalign.pairwise.options import (
     SelectionOptions,
     TranslationOptions,
 )
+from tropalign.structs import dataclass
 from tropalign.verbs.alignment import AlignmentOptions
 from tropalign.verbs.command import Served
 from tropalign.verbs.run_options import RunOptions, devices_of, started
