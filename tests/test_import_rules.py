@@ -35,11 +35,12 @@ ALLOWED = {
         "results", "devices", "formats",
     },
     "distance_trees": {
-        "errors", "arrays", "machine", "execution", "sequences", "trees", "results", "devices", "formats", "pairwise",
+        "errors", "arrays", "machine", "execution", "sequences", "trees", "scoring", "results", "devices", "formats",
+        "pairwise",
     },
     "clusters": {
-        "errors", "structs", "machine", "options", "execution", "sequences", "results", "devices", "formats",
-        "pairwise",
+        "errors", "structs", "machine", "options", "execution", "sequences", "scoring", "results", "devices",
+        "formats", "pairwise",
     },
     "phylo": {
         "errors", "structs", "arrays", "properties", "machine", "options", "execution", "sequences", "trees", "results",

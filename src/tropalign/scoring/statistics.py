@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
-from importlib.resources import files
 from math import gcd, log
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -249,7 +249,7 @@ def _tables() -> tuple[Mapping[str, Mapping[tuple[int, int] | None, _Row]], Mapp
     """What statistics.txt holds: rows by matrix and gap costs (None: no gaps), and the costs of no gaps."""
     rows: dict[str, dict[tuple[int, int] | None, _Row]] = {}
     high: dict[str, tuple[int, int]] = {}
-    for line in files("tropalign.scoring").joinpath("statistics.txt").read_text("ascii").splitlines():
+    for line in Path(__file__).with_name("statistics.txt").read_text("ascii").splitlines():
         if line.startswith("#"):
             continue
         name, first, second, *numbers = line.split()
