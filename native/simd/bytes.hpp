@@ -275,6 +275,18 @@ template <int B>
 #endif
 }
 
+/// Bits of the bytes that differ, kDifferentBits of each: half a byte is what NEON narrows bytes to.
+inline constexpr int kDifferentBits = kFeatures == Features::neon ? 4 : 1;
+template <int B>
+[[gnu::always_inline]] inline uint64_t different_bits(Vec<int8_t, B> a, Vec<int8_t, B> b) {
+#if defined(__ARM_NEON)
+    const uint8x8_t halves = vshrn_n_u16((uint16x8_t)(a != b), 4);
+    return vget_lane_u64(vreinterpret_u64_u8(halves), 0);
+#else
+    return widened(gt_bits<int8_t, B>(a, b)) | widened(gt_bits<int8_t, B>(b, a));
+#endif
+}
+
 /// Each count and 1 where a == b.
 template <int B>
 [[gnu::always_inline]] inline Vec<uint8_t, B> plus_equal(Vec<uint8_t, B> counts, Vec<uint8_t, B> a, Vec<uint8_t, B> b) {

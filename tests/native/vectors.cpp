@@ -217,7 +217,11 @@ void chosen_bytes() {
     same<uint8_t, B>("differences_or", differences_or<B>(u.va(), u.vb(), (Vec<uint8_t, B>)choice),
                      [&](int l) { return (u.a[l] ^ u.b[l]) | ((u.a[l] | u.b[l]) & index[l]); });
     const uint64_t top = top_bits<B>(u.va()), equal = equal_bits<B>(u.va(), u.vb());
+    const uint64_t different = different_bits<B>(c.va(), c.vb());
     for (int l = 0; l < B; ++l) {
+        const uint64_t owned = different >> (l * kDifferentBits) & ((1u << kDifferentBits) - 1);
+        const uint64_t wanted = c.a[l] != c.b[l] ? (1u << kDifferentBits) - 1 : 0;
+        if (owned != wanted) fail<int8_t, B>("different_bits", l, owned, wanted);
         if ((top >> l & 1) != u.a[l] >> 7) fail<uint8_t, B>("top_bits", l, top >> l & 1, u.a[l] >> 7);
         if ((equal >> l & 1) != (u.a[l] == u.b[l])) fail<uint8_t, B>("equal_bits", l, equal >> l & 1, u.a[l] == u.b[l]);
         alignas(64) uint8_t one[B] = {};
