@@ -11,6 +11,7 @@ namespace tropalign {
 namespace {
 
 constexpr char kOperations[] = "MIDNSHP=X???????";
+constexpr char kAbsent = '*';                                              // where a row has no text
 constexpr int kInt32Digits = 11, kInt64Digits = 20, kOperationDigits = 9;  // an operation's length has 28 bits
 constexpr int kSlack = 16;                                                 // short copies write whole words
 constexpr int64_t kMostBytes = int64_t{1} << 46;  // of a text: beyond any machine, and far from overflows
@@ -161,7 +162,12 @@ char *put_value(char *p, const RowColumn &column, int64_t row) {
             return put_bits(p, static_cast<const double *>(column.data)[row]);
         case RowColumn::text: {
             auto *data = static_cast<const char *>(column.data);
-            int64_t k = column.index ? column.index[row] : row, begin = column.offsets[k];
+            const int64_t k = column.index ? column.index[row] : row;
+            if (k < 0) {
+                *p = kAbsent;
+                return p + 1;
+            }
+            const int64_t begin = column.offsets[k];
             return put_text(p, data + begin, data + column.data_size,
                             static_cast<size_t>(column.offsets[k + 1] - begin));
         }
@@ -191,8 +197,8 @@ size_t bound_text(const RowColumn &column, int64_t n_rows) {
     int64_t total = 0;
     for (int64_t row = 0; row < n_rows; ++row) {
         int64_t k = column.index[row];
-        if (k < 0 || k >= column.n_items) throw std::invalid_argument("the index of a text column names no item");
-        total += column.offsets[k + 1] - column.offsets[k];
+        if (k < -1 || k >= column.n_items) throw std::invalid_argument("the index of a text column names no item");
+        total += k < 0 ? 1 : column.offsets[k + 1] - column.offsets[k];
         if (total > kMostBytes) throw std::length_error(kTooLong);
     }
     return static_cast<size_t>(total);
