@@ -113,13 +113,7 @@ def scatter_table(rows: list[dict]) -> list[str]:
 def parts_table(rows: list[dict]) -> list[str]:
     """What a part takes."""
     return table(
-        [
-            "part",
-            "written, wall, each waiting for the disk",
-            "while another thread waits, per part",
-            "processor",
-            "read, processor",
-        ],
+        ["part", "written, wall, fsync included", "the same by 16 threads, per part", "processor", "read, processor"],
         [
             [size(row["bytes"]), *(ms(row[key]) for key in ("wall_s", "together_s", "processor_s", "read_s"))]
             for row in rows

@@ -161,7 +161,7 @@ class ShardSections:
                 yield shard.section(index, self._number)
 
     def blocks(self) -> Iterator[bytes]:
-        """All of them one after another, in blocks."""
+        """Every section, one after another, in blocks."""
         for shard in self._shards:
             for index in range(shard.manifest.n_tiles):
                 yield from shard.section_blocks(index, self._number)

@@ -67,7 +67,7 @@ class InBlocks(Protocol):
     """Sections that can be had in blocks."""
 
     def blocks(self) -> Iterator[bytes]:
-        """All of them one after another."""
+        """Every section, one after another."""
 
 
 @dataclass(frozen=True)

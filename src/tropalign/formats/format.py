@@ -100,7 +100,7 @@ def concatenated(header_text: Callable[[Header, Any], bytes] | None = None, foot
 
 
 #: Bytes of text that are made at a time: they stay in the processor's cache until they are checked and written.
-BLOCK_BYTES = 1 << 18
+BLOCK_BYTES = 1 << 19
 #: Rows of the first block; then as many as the rows before would have made a block of.
 FIRST_ROWS = 64
 

@@ -51,7 +51,7 @@ PATH_BYTES = 8.0
 TILE_CELLS = 15_000_000_000
 TILE_PAIRS = 600_000
 #: Bytes of a tile's rows at the most, however much is allowed: 57,000 alignments of 250 residues, half a second of a
-#: core, which took 43 MB where 128 MB are reckoned with. Tiles four times as large made 1,000 proteins' alignments no faster.
+#: core, which took 43 MB where 128 MB are reckoned with. Tiles four times as large were no faster.
 TILE_BYTES = 128 << 20
 #: Bytes per sequence beside the batch: lengths, sums, indices.
 SEQUENCE_BYTES = 48
@@ -147,7 +147,7 @@ class PairsTask:
         self._order = self._ordered(*lengths)
         self._column_bytes = column_bytes
         self._most_pairs, self._scratch_bytes = self._room()
-        self.has_whole_queries = (wants_whole_queries and shard is None) or options.top is not None
+        self.has_whole_queries = shard is None and (wants_whole_queries or options.top is not None)
         self._tiles = self._cut(shard)
         self._engines = Engines(queries, self._reverse, self.targets, options, self._scratch_bytes)
         self.n_pairs = sum(tile.n_items for tile in self._tiles)
@@ -214,7 +214,7 @@ class PairsTask:
     def _cut(self, shard: Shard | None) -> list[Tile]:
         order = self._order
         # The best targets of a query are chosen among all of them: its pairs stay in one tile.
-        snap = order.query_begin if self.has_whole_queries else int
+        snap = order.query_begin if self.options.top is not None or self.has_whole_queries else int
         begin, end = share(order, shard, snap)
         most, cells = self._most_pairs, TILE_CELLS
         if self._in_groups:
