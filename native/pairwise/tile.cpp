@@ -184,8 +184,9 @@ class TileRun {
     void find_starts(const CpuPlan &plan, size_t unit_bytes, const Poll &poll) {
         std::vector<UnitScratch *> scratches;
         for (UnitArena &arena : arenas_) scratches.push_back(&arena.scratch);
-        std::vector<uint32_t> pairs = plan.pairs;
-        for (uint32_t &pair : pairs) pair = static_cast<uint32_t>(number_of(pair));
+        std::vector<uint32_t> pairs;
+        pairs.reserve(plan.lanes.size());
+        for (const PlannedLane &lane : plan.lanes) pairs.push_back(static_cast<uint32_t>(number_of(lane.pair)));
         out_.finished = StartSearch(kernels_, oriented_, asked_, out_).run(pairs, scratches, unit_bytes, poll);
     }
 
@@ -195,9 +196,11 @@ class TileRun {
         lanes.unit.shared_rows = planned.shared_rows;
         lanes.unit.mirrored = planned.mirrored;
         for (int l = 0; l < planned.n_lanes; ++l) {
-            lanes.pair[l] = plan.pairs[planned.begin + l];
-            lanes.query_in_rows[l] = plan.query_in_rows[planned.begin + l];
-            lanes.unit.lane[l] = lane_pair(request_, lanes.pair[l], lanes.query_in_rows[l]);
+            const PlannedLane &lane = plan.lanes[planned.begin + l];
+            lanes.pair[l] = lane.pair;
+            lanes.query_in_rows[l] = lane.query_in_rows;
+            lanes.unit.lane[l] = lane_of(request_, lane.query, lane.target, lane.query_in_rows);
+            rows_.prefetch(number_of(lane.pair));
         }
         if (lanes.unit.n_lanes * kFewLanesShare <= kernels_.vector_bytes) align_similar(lanes, arena);
         if (lanes.unit.n_lanes == 0) return;
