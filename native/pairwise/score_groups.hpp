@@ -36,15 +36,17 @@ class ScoreGroups {
     /// Rows and columns of the table of pairs: a triangle, or queries against targets.
     bool lay_out(bool is_triangle);
     void fill(bool is_triangle);
+    void choose_least();
 
     const TileRequest &request_;
     const Scoring &scoring_;
     const GroupKernels &kernels_;
     const int lanes_;
-    std::vector<Letters> rows_, columns_;        // of the table, columns by descending length
-    std::vector<int32_t> row_of_, column_of_;    // places of queries, and of targets; -1 for none
-    std::vector<uint32_t> pair_;                 // numbers of the request's pairs, by row and column
-    std::vector<uint8_t> count_;                 // pairs of each row with each group
+    std::vector<Letters> rows_, columns_;      // of the table, by descending length
+    std::vector<int32_t> row_of_, column_of_;  // places of queries, and of targets; -1 for none
+    std::vector<uint32_t> pair_;               // numbers of the request's pairs, by row and column
+    std::vector<uint8_t> count_;               // pairs of each row with each group
+    std::vector<uint8_t> least_;               // of these that each row needs to run with a group
     int64_t n_blocks_ = 0, n_chunks_ = 0, width_ = 0;
 };
 
@@ -60,7 +62,7 @@ void ScoreGroups::run(int64_t item, GroupScratch &scratch, UnitScratch &spent, K
     int64_t row_of[kRowsAtOnce];
     int n = 0;
     for (int64_t row = first; row < last; ++row)
-        if (is_full(count_[row * n_blocks_ + block])) row_of[n] = row, rows[n++] = rows_[row];
+        if (count_[row * n_blocks_ + block] >= least_[row]) row_of[n] = row, rows[n++] = rows_[row];
     if (n == 0) return;
     int32_t scores[kRowsAtOnce * kMaxLanes];
     uint64_t saturated[kRowsAtOnce];
