@@ -97,8 +97,8 @@ class CpuPlanner {
     }
 
   private:
-    /// The row sequence in its own set: in a group the rows are queries or targets, but for a symmetric matrix, to which
-    /// they are the same.
+    /// The row sequence in its own set: in a group the rows are queries or targets, but for a symmetric matrix, to
+    /// which they are the same.
     int64_t row_sequence(const Entry &e) const {
         return (e.group >> 1) - (one_number_ || e.query_in_rows() ? 0 : request_.queries.count);
     }

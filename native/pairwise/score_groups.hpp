@@ -24,8 +24,8 @@ class ScoreGroups {
     /// Groups with up to kRowsAtOnce rows each; 0 where the pairs do not suit.
     int64_t n_items() const { return n_blocks_ * n_chunks_; }
 
-    /// Runs an item and calls keep(pair, score) for its pairs. Pairs that are not kept want a unit. The cells wanted and
-    /// swept are added to those of `spent`.
+    /// Runs an item and calls keep(pair, score) for its pairs. Pairs that are not kept want a unit. The cells wanted
+    /// and swept are added to those of `spent`.
     template <class Keep>
     void run(int64_t item, GroupScratch &scratch, UnitScratch &spent, Keep keep);
 

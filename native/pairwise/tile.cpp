@@ -1,7 +1,7 @@
 // A tile's pairs over threads: first those of similar sequences, each by itself (band_trials.hpp), and scores of many
-// short ones a group at a time (score_groups.hpp); then units of the others, and where only ends are asked, the sweeps back that find their starts (starts.hpp); last the pairs too long
-// for a unit, one at a time. Waves (similar_pair.hpp) come first for pairs that are close, that stand in a unit of a
-// few lanes, or that are too long for one.
+// short ones a group at a time (score_groups.hpp); then units of the others, and where only ends are asked, the sweeps
+// back that find their starts (starts.hpp); last the pairs too long for a unit, one at a time. Waves (similar_pair.hpp)
+// come first for pairs that are close, that stand in a unit of a few lanes, or that are too long for one.
 //
 // In local mode a thread whose units saturate 8-bit lanes one after another starts with 16 bits at once, and tries 8
 // again now and then: other sequences may come.
