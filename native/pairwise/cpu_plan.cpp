@@ -201,7 +201,8 @@ class CpuPlanner {
         if (a.kind != b.kind || a.pairs.size() <= few || b.pairs.size() <= few) return false;
         const int64_t together = a.rows * (swept_columns(a.pairs, lanes / 2) + swept_columns(b.pairs, lanes / 2)) / 2;
         const int64_t apart = a.rows * swept_columns(a.pairs, lanes) + b.rows * swept_columns(b.pairs, lanes);
-        return static_cast<double>(together) * cost_of_two_rows(a.rows, traced_, lanes_) < static_cast<double>(apart);
+        return static_cast<double>(together) * cost_of_two_rows(a.rows, scoring_.traced(), lanes_) <
+               static_cast<double>(apart);
     }
 
     /// Units of pairs whose row sequences, one or two, have `rows` residues at the most.
