@@ -39,9 +39,14 @@ inline double cost_of_two_rows(int64_t rows, bool traced, int vector_bytes) {
 
 namespace {
 
+/// A pair with all that the plan asks of it: its place in the request is read once, in order.
 struct Entry {
-    uint32_t group;  // row sequence, then whether mirrored
+    uint32_t group;    // row sequence, then whether mirrored
+    uint32_t columns;  // column sequence, then whether the query is in the rows
     uint32_t pair;
+
+    bool mirrored() const { return group & 1; }
+    bool query_in_rows() const { return columns & 1; }
 };
 
 /// Stable sort by a small key.
@@ -63,17 +68,17 @@ class CpuPlanner {
   public:
     CpuPlanner(const TileRequest &request, const Scoring &scoring, const Kernels &kernels, size_t unit_bytes)
         : request_(request), scoring_(scoring), kernels_(kernels), traced_(scoring.pass != Pass::score),
+          one_number_(request.queries.codes == request.targets.codes && scoring.is_symmetric),
           lanes_(kernels.vector_bytes), unit_bytes_(unit_bytes) {}
 
     CpuPlan run() {
-        plan_.pairs.reserve(request_.n_pairs);
-        plan_.query_in_rows.reserve(request_.n_pairs);
+        plan_.lanes.reserve(request_.n_pairs);
         std::vector<Entry> single;  // pairs left over: units in which every lane has rows of its own
         {
             std::vector<Entry> entries = oriented(), spare(entries.size());
             int64_t longest = 0;
-            for (const Entry &entry : entries) longest = std::max(longest, column_length(entry.pair));
-            counting_sort(entries, spare, longest + 1, [&](const Entry &e) { return longest - column_length(e.pair); });
+            for (const Entry &entry : entries) longest = std::max(longest, column_length(entry));
+            counting_sort(entries, spare, longest + 1, [&](const Entry &e) { return longest - column_length(e); });
             counting_sort(entries, spare, 2 * (request_.queries.count + request_.targets.count),
                           [](const Entry &e) { return e.group; });
             spare = {};
@@ -92,19 +97,21 @@ class CpuPlanner {
     }
 
   private:
-    int64_t query_length(int64_t pair) const { return request_.queries[request_.query_index[pair]].length; }
-    int64_t target_length(int64_t pair) const { return request_.targets[request_.target_index[pair]].length; }
-    int64_t row_length(int64_t pair) const { return query_in_rows_[pair] ? query_length(pair) : target_length(pair); }
-    int64_t column_length(int64_t pair) const {
-        return query_in_rows_[pair] ? target_length(pair) : query_length(pair);
+    /// The row sequence in its own set: in a group the rows are queries or targets, but for a symmetric matrix, to
+    /// which they are the same.
+    int64_t row_sequence(const Entry &e) const {
+        return (e.group >> 1) - (one_number_ || e.query_in_rows() ? 0 : request_.queries.count);
     }
-    /// A score has no ties to break.
-    bool mirrored(int64_t pair) const {
-        return traced_ && (query_in_rows_[pair] != 0) != query_in_rows_alone(request_, pair);
+    static int64_t column_sequence(const Entry &e) { return e.columns >> 1; }
+    int64_t row_length(const Entry &e) const {
+        return (e.query_in_rows() ? request_.queries : request_.targets)[row_sequence(e)].length;
+    }
+    int64_t column_length(const Entry &e) const {
+        return (e.query_in_rows() ? request_.targets : request_.queries)[column_sequence(e)].length;
     }
 
     /// Pairs of one kind may share a unit: the tie rule is read in one way for them, and the matrix.
-    int kind(int64_t pair) const { return mirrored(pair) + 2 * (!scoring_.is_symmetric && !query_in_rows_[pair]); }
+    int kind(const Entry &e) const { return e.mirrored() + 2 * (!scoring_.is_symmetric && !e.query_in_rows()); }
 
     /// Chooses each pair's rows (orientation.hpp).
     std::vector<Entry> oriented() {
@@ -115,17 +122,16 @@ class CpuPlanner {
             ++(one_set ? of_query : of_target)[request_.target_index[k]];
         }
         const std::vector<int32_t> &target_pairs = one_set ? of_query : of_target;
-        query_in_rows_.resize(request_.n_pairs);
         std::vector<Entry> entries(request_.n_pairs);
         for (int64_t k = 0; k < request_.n_pairs; ++k) {
             const int64_t query = request_.query_index[k], target = request_.target_index[k];
-            const Orientation chosen = orient(query_length(k), target_length(k), of_query[query], target_pairs[target]);
-            query_in_rows_[k] = chosen.query_in_rows;
-            // In a group the rows are queries or targets, but for a symmetric matrix, to which they are the same.
-            const bool one_number = one_set && scoring_.is_symmetric;
-            const int64_t sequence = chosen.query_in_rows ? query : target + (one_number ? 0 : request_.queries.count);
-            entries[k] = {static_cast<uint32_t>(sequence << 1 | (traced_ && chosen.mirrored)),
-                          static_cast<uint32_t>(k)};
+            const Orientation chosen = orient(request_.queries[query].length, request_.targets[target].length,
+                                              of_query[query], target_pairs[target]);
+            const bool straight = chosen.query_in_rows;
+            const int64_t rows = straight ? query : target + (one_number_ ? 0 : request_.queries.count);
+            // A score has no ties to break.
+            entries[k] = {static_cast<uint32_t>(rows << 1 | (traced_ && chosen.mirrored)),
+                          static_cast<uint32_t>((straight ? target : query) << 1 | straight), static_cast<uint32_t>(k)};
         }
         return entries;
     }
@@ -165,7 +171,7 @@ class CpuPlanner {
         for (size_t from = 0, to; from < entries.size(); from = to) {
             to = from;
             while (to < entries.size() && entries[to].group == entries[from].group) ++to;
-            const int64_t first = entries[from].pair;
+            const Entry &first = entries[from];
             groups_.push_back({{entries.data() + from, to - from}, row_length(first), kind(first)});
         }
         std::stable_sort(groups_.begin(), groups_.end(), [](const Group &a, const Group &b) {
@@ -177,14 +183,14 @@ class CpuPlanner {
     std::span<const Entry> merged(const Group &a, const Group &b) {
         merged_.resize(a.pairs.size() + b.pairs.size());
         std::merge(a.pairs.begin(), a.pairs.end(), b.pairs.begin(), b.pairs.end(), merged_.begin(),
-                   [&](const Entry &x, const Entry &y) { return column_length(x.pair) > column_length(y.pair); });
+                   [&](const Entry &x, const Entry &y) { return column_length(x) > column_length(y); });
         return merged_;
     }
 
     /// Columns swept when `n` of these pairs at a time fill a unit.
     int64_t swept_columns(std::span<const Entry> pairs, size_t n) const {
         int64_t sum = 0;
-        for (size_t k = 0; k < pairs.size(); k += n) sum += column_length(pairs[k].pair);
+        for (size_t k = 0; k < pairs.size(); k += n) sum += column_length(pairs[k]);
         return sum;
     }
 
@@ -195,7 +201,8 @@ class CpuPlanner {
         if (a.kind != b.kind || a.pairs.size() <= few || b.pairs.size() <= few) return false;
         const int64_t together = a.rows * (swept_columns(a.pairs, lanes / 2) + swept_columns(b.pairs, lanes / 2)) / 2;
         const int64_t apart = a.rows * swept_columns(a.pairs, lanes) + b.rows * swept_columns(b.pairs, lanes);
-        return static_cast<double>(together) * cost_of_two_rows(a.rows, traced_, lanes_) < static_cast<double>(apart);
+        return static_cast<double>(together) * cost_of_two_rows(a.rows, scoring_.traced(), lanes_) <
+               static_cast<double>(apart);
     }
 
     /// Units of pairs whose row sequences, one or two, have `rows` residues at the most.
@@ -203,7 +210,7 @@ class CpuPlanner {
         size_t from = 0;
         const size_t to = entries.size();
         while (from < to) {
-            const int64_t first = entries[from].pair, columns = column_length(first);
+            const int64_t columns = column_length(entries[from]);
             const int lanes = traced_ && rows * columns >= kLongCells ? 0 : lanes_within(rows, columns, true);
             if (lanes == 0) {
                 plan_.long_pairs.push_back(entries[from++].pair);
@@ -219,11 +226,11 @@ class CpuPlanner {
 
     void single_units(std::vector<Entry> &single) {
         auto order = [&](const Entry &a, const Entry &b) {
-            const int kind_a = kind(a.pair), kind_b = kind(b.pair);
+            const int kind_a = kind(a), kind_b = kind(b);
             if (kind_a != kind_b) return kind_a < kind_b;
-            const int64_t rows_a = length_class(row_length(a.pair)), rows_b = length_class(row_length(b.pair));
+            const int64_t rows_a = length_class(row_length(a)), rows_b = length_class(row_length(b));
             if (rows_a != rows_b) return rows_a > rows_b;
-            const int64_t columns_a = column_length(a.pair), columns_b = column_length(b.pair);
+            const int64_t columns_a = column_length(a), columns_b = column_length(b);
             return columns_a != columns_b ? columns_a > columns_b : a.pair < b.pair;
         };
         std::sort(single.begin(), single.end(), order);
@@ -240,15 +247,14 @@ class CpuPlanner {
 
     /// How many of the pairs from `from` on make a unit within the bytes allowed.
     int lanes_together(const std::vector<Entry> &single, size_t from) const {
-        const int64_t first = single[from].pair;
-        const int kind_of_first = kind(first);
+        const int kind_of_first = kind(single[from]);
         int lanes = lanes_;
         for (;;) {
             int64_t rows = 0, columns = 0;
             int n = 0;
-            for (; n < lanes && from + n < single.size() && kind(single[from + n].pair) == kind_of_first; ++n) {
-                rows = std::max(rows, row_length(single[from + n].pair));
-                columns = std::max(columns, column_length(single[from + n].pair));
+            for (; n < lanes && from + n < single.size() && kind(single[from + n]) == kind_of_first; ++n) {
+                rows = std::max(rows, row_length(single[from + n]));
+                columns = std::max(columns, column_length(single[from + n]));
             }
             if (bytes_of(rows, columns, n, false) <= most_bytes(lanes)) return n;
             if (lanes == kLeastLanes) return 0;
@@ -262,7 +268,7 @@ class CpuPlanner {
     bool better_alone(const Entry *entries, int n) const {
         int64_t rows = 0, columns = 0, alone = 0;
         for (int k = 0; k < n; ++k) {
-            const int64_t m = row_length(entries[k].pair), c = column_length(entries[k].pair);
+            const int64_t m = row_length(entries[k]), c = column_length(entries[k]);
             rows = std::max(rows, m), columns = std::max(columns, c);
             alone += kAloneCells + ((m + lanes_ - 1) / lanes_ + 2) * lanes_ * (c + 4 * lanes_);
         }
@@ -272,13 +278,17 @@ class CpuPlanner {
     }
 
     void add(const Entry *entries, int n, bool shared) {
-        plan_.units.push_back({static_cast<int64_t>(plan_.pairs.size()), 0, n, shared, mirrored(entries->pair)});
+        plan_.units.push_back({static_cast<int64_t>(plan_.lanes.size()), 0, n, shared, entries->mirrored()});
         int64_t rows = 0, columns = 0;
         for (int k = 0; k < n; ++k) {
-            plan_.pairs.push_back(entries[k].pair);
-            plan_.query_in_rows.push_back(query_in_rows_[entries[k].pair]);
-            rows = std::max(rows, row_length(entries[k].pair));
-            columns = std::max(columns, column_length(entries[k].pair));
+            const Entry &entry = entries[k];
+            const auto rows_of = static_cast<uint32_t>(row_sequence(entry)),
+                       columns_of = static_cast<uint32_t>(column_sequence(entry));
+            const bool straight = entry.query_in_rows();
+            plan_.lanes.push_back(
+                {entry.pair, straight ? rows_of : columns_of, straight ? columns_of : rows_of, straight});
+            rows = std::max(rows, row_length(entries[k]));
+            columns = std::max(columns, column_length(entries[k]));
         }
         cost_.push_back(rows * columns);
         plan_.most_bytes = std::max(plan_.most_bytes, bytes_of(rows, columns, n, shared));
@@ -303,10 +313,9 @@ class CpuPlanner {
     const TileRequest &request_;
     const Scoring &scoring_;
     const Kernels &kernels_;
-    const bool traced_;
+    const bool traced_, one_number_;  // one_number_: queries and targets are one set to the plan
     const int lanes_;
     const size_t unit_bytes_;
-    std::vector<uint8_t> query_in_rows_;
     std::vector<Group> groups_;
     std::vector<Entry> merged_;
     std::vector<int64_t> cost_;
@@ -322,8 +331,11 @@ bool query_in_rows_alone(const TileRequest &request, int64_t pair) {
 }
 
 LanePair lane_pair(const TileRequest &request, int64_t pair, bool query_in_rows) {
-    const Letters query = request.queries[request.query_index[pair]];
-    const Letters target = request.targets[request.target_index[pair]];
+    return lane_of(request, request.query_index[pair], request.target_index[pair], query_in_rows);
+}
+
+LanePair lane_of(const TileRequest &request, int64_t query_index, int64_t target_index, bool query_in_rows) {
+    const Letters query = request.queries[query_index], target = request.targets[target_index];
     const FreeEnds &free = request.free_ends;
     if (query_in_rows) return {query, target, free.query_start, free.query_end, free.target_start, free.target_end};
     return {target, query, free.target_start, free.target_end, free.query_start, free.query_end};

@@ -12,6 +12,21 @@
 //     |              \  |            |   \b     \      |
 //     |            end\ |            |           \a    |
 //     +-----------------+            +-----------------+
+//
+// Local: every part of an alignment that ends with it scores more than 0, or a shorter one would score as much. So the
+// sweep begins in the corner, above the score that stands for zero, and only cells that have kept more than the corner
+// are alive: rows above the first of them are left out, rows below are taken in as they come alive, and the sweep ends
+// when none is left. What begins anew starts at zero, below the corner, and gains the known score at the most, so that
+// it reaches no start; where the corner lies less than the known score above zero it may pass for alive, and then more
+// is swept than need be. Measured on 100 proteins of 30 to 3,000 residues (Zen 4): the whole prefix took 15 us per pair
+// with 32-byte vectors and takes 4; ends run at 11.0 GCUPS instead of 7.2, with AVX-512 at 9.5 instead of 6.5.
+//
+//     |end                |
+//     |ooo                |      o: swept, kAliveRows rows at a time
+//     |oooooo             |
+//     |   ooooooo         |
+//     |       oooooo      |
+//     |          o a      |
 #pragma once
 #include "ends.hpp"
 
@@ -29,18 +44,32 @@ struct StartHits {
     };
     const Unit &unit;
     int32_t count[kLanes] = {}, row[kLanes] = {}, column[kLanes] = {};  // how many, and the furthest from the end
-    V below;                                                            // one less than the known score, as stored
+    V corner;       // the score with which each lane begins, as stored
+    V below;        // one less than the known score above it
+    int first = 0;  // row of those that are noted as 0
 
     /// `known[l].score` is the score of lane l; one that these lanes do not hold is marked as saturated.
     StartHits(const Unit &unit, LaneResult *known, int64_t floor, int64_t limit) : unit(unit) {
-        alignas(64) T lanes[kLanes];
+        alignas(64) T lanes[kLanes], corners[kLanes];
         for (int l = 0; l < kLanes; ++l) {
-            lanes[l] = std::numeric_limits<T>::max();
+            lanes[l] = corners[l] = std::numeric_limits<T>::max();
             if (l >= unit.n_lanes) continue;
-            known[l].saturated = known[l].score + floor > limit;
-            if (!known[l].saturated) lanes[l] = static_cast<T>(known[l].score + floor - 1);
+            const int64_t score = known[l].score, room = limit - floor - score;
+            known[l].saturated = room < 0;
+            if (known[l].saturated) continue;
+            corners[l] = static_cast<T>(floor + std::min(score, room));
+            lanes[l] = static_cast<T>(corners[l] + score - 1);
         }
-        below = load<T, B>(lanes);
+        below = load<T, B>(lanes), corner = load<T, B>(corners);
+    }
+
+    /// The score in the corner of the lanes: the last ones, and saturated ones, have none.
+    V begin(V floor) const { return below == splat<T, B>(std::numeric_limits<T>::max()) ? floor : corner; }
+    /// Whether a lane is alive in one of `rows` cells, one below the other.
+    bool any_alive(const V *h, int rows) const {
+        V top = h[0];
+        for (int i = 1; i < rows; ++i) top = vmax(top, h[i]);
+        return any_gt<T, B>(top, corner);
     }
 
     [[gnu::always_inline]] V still_of_interest(V) const { return below; }
@@ -58,7 +87,7 @@ struct StartHits {
                 constexpr int bits_per_lane = Lanes<T, B>::bits_per_lane;
                 const int l = __builtin_ctzll(bits) / bits_per_lane;
                 bits &= ~(((uint64_t{2} << (bits_per_lane - 1)) - 1) << (l * bits_per_lane));
-                add(l, i, j + c);
+                add(l, first + i, j + c);
             }
     }
 

@@ -11,10 +11,11 @@
 namespace tropalign {
 namespace {
 
-/// Cells per pair from which the sweep back costs less than directions and a walk. Measured on one AVX-512 core, ends
-/// in GCUPS, walk and search: 257 residues local 15.5 and 14.2, semiglobal 18.1 and 17.1; 1,103 residues 8.8
-/// and 10.8, 11.1 and 12.0; 30 to 3,000 residues (mean 444) 7.5 and 9.5, 6.2 and 6.9.
-constexpr int64_t kLeastCells = 400 * 400;
+/// Cells per pair from which the sweep back costs less than directions and a walk. Measured on one core, ends in GCUPS,
+/// walk and search: local with 32-byte vectors (Zen 4) 154 residues 9.8 and 8.3, 257 residues 11.3 and 11.9, with
+/// AVX-512 10.7 and 8.7, 11.6 and 11.9; semiglobal with AVX-512 (Zen 5) 257 residues 18.1 and 17.1, 1,103 residues 11.1
+/// and 12.0, 30 to 3,000 residues (mean 444) 6.2 and 6.9.
+constexpr int64_t kLeastCells = 400 * 400, kLeastLocalCells = 250 * 250;
 
 /// Whether every alignment starts with both sequences.
 bool all_start_at_0(const Scoring &scoring, const FreeEnds &free) {
@@ -36,7 +37,7 @@ bool StartSearch::suits(const Scoring &scoring, const TileRequest &request) {
     for (int64_t k = 0; k < request.n_pairs; ++k)
         cells +=
             int64_t{request.queries[request.query_index[k]].length} * request.targets[request.target_index[k]].length;
-    return cells >= kLeastCells * request.n_pairs;
+    return cells >= (scoring.mode == Mode::local ? kLeastLocalCells : kLeastCells) * request.n_pairs;
 }
 
 bool StartSearch::run(const std::vector<uint32_t> &pairs, std::vector<UnitScratch *> scratches, size_t unit_bytes,

@@ -1,7 +1,7 @@
-// A tile's pairs over threads: first those of similar sequences, each by itself (band_trials.hpp); then units of the
-// others, and where only ends are asked, the sweeps back that find their starts (starts.hpp); last the pairs too long
-// for a unit, one at a time. Waves (similar_pair.hpp) come first for pairs that are close, that stand in a unit of a
-// few lanes, or that are too long for one.
+// A tile's pairs over threads: first those of similar sequences, each by itself (band_trials.hpp), and scores of many
+// short ones a group at a time (score_groups.hpp); then units of the others, and where only ends are asked, the sweeps
+// back that find their starts (starts.hpp); last the pairs too long for a unit, one at a time. Waves (similar_pair.hpp)
+// come first for pairs that are close, that stand in a unit of a few lanes, or that are too long for one.
 //
 // In local mode a thread whose units saturate 8-bit lanes one after another starts with 16 bits at once, and tries 8
 // again now and then: other sequences may come.
@@ -18,6 +18,7 @@
 #include "interface.hpp"
 #include "kept_rows.hpp"
 #include "lane_widths.hpp"
+#include "score_groups.hpp"
 #include "starts.hpp"
 
 namespace tropalign {
@@ -80,8 +81,9 @@ class TileRun {
         const int64_t for_units = has_paths ? request_.memory_bytes / 4 * 3 : request_.memory_bytes;
         const size_t unit_bytes = for_units / n_threads_;
         run_bands(unit_bytes, poll);
+        if (out_.finished) run_groups(poll);
         if (out_.finished && request_.n_pairs > 0)
-            run_whole(unit_bytes, [&](int64_t k) { return poll(std::min(n_banded_ + k, asked_.n_pairs)); });
+            run_whole(unit_bytes, [&](int64_t k) { return poll(std::min(n_done_ + k, asked_.n_pairs)); });
         take_account();
         return rows_.take();
     }
@@ -104,7 +106,7 @@ class TileRun {
                 keep(pair, trials.query_in_rows(k), result, arena.paths);
             }
             is_done[pair] = 1;
-            ++n_banded_;
+            ++n_done_;
         };
         const int64_t at_once =
             std::clamp<int64_t>(trials.count() / (kUnitRunsPerThread * n_threads_), 1, kMostUnitsPerRun);
@@ -114,13 +116,42 @@ class TileRun {
             out_.finished = !is_stopped_;
         } else {
             out_.finished =
-                parallel(n_threads_, trials.count(), at_once, align, [&](int64_t) { return poll(n_banded_); });
+                parallel(n_threads_, trials.count(), at_once, align, [&](int64_t) { return poll(n_done_); });
         }
+        keep_rest(is_done);
+    }
+
+    /// Scores that groups find in 8 bits; the others stay in request_.
+    void run_groups(const Poll &poll) {
+        ScoreGroups groups(request_, sweep_, *selected_group_kernels());
+        if (groups.n_items() == 0) return;
+        std::vector<GroupScratch> scratches(n_threads_);
+        std::vector<uint8_t> is_done(request_.n_pairs);
+        begin_arenas(0, 0);
+        out_.finished = parallel(
+            n_threads_, groups.n_items(), 1,
+            [&](int thread, int64_t item) {
+                int64_t n_kept = 0;
+                groups.run(item, scratches[thread], arenas_[thread].scratch, [&](int64_t pair, int32_t score) {
+                    out_.score[number_of(pair)] = score;
+                    is_done[pair] = 1;
+                    ++n_kept;
+                });
+                n_done_ += n_kept;
+            },
+            [&](int64_t) { return poll(n_done_); });
+        keep_rest(is_done);
+    }
+
+    /// Leaves in request_ what is not done.
+    void keep_rest(const std::vector<uint8_t> &is_done) {
+        std::vector<int64_t> number, query, target;
         for (int64_t k = 0; k < request_.n_pairs; ++k) {
             if (is_done[k]) continue;
-            number_.push_back(k);
-            rest_query_.push_back(request_.query_index[k]), rest_target_.push_back(request_.target_index[k]);
+            number.push_back(number_of(k));
+            query.push_back(request_.query_index[k]), target.push_back(request_.target_index[k]);
         }
+        number_ = std::move(number), rest_query_ = std::move(query), rest_target_ = std::move(target);
         request_.n_pairs = static_cast<int64_t>(number_.size());
         request_.query_index = rest_query_.data(), request_.target_index = rest_target_.data();
     }
@@ -184,8 +215,9 @@ class TileRun {
     void find_starts(const CpuPlan &plan, size_t unit_bytes, const Poll &poll) {
         std::vector<UnitScratch *> scratches;
         for (UnitArena &arena : arenas_) scratches.push_back(&arena.scratch);
-        std::vector<uint32_t> pairs = plan.pairs;
-        for (uint32_t &pair : pairs) pair = static_cast<uint32_t>(number_of(pair));
+        std::vector<uint32_t> pairs;
+        pairs.reserve(plan.lanes.size());
+        for (const PlannedLane &lane : plan.lanes) pairs.push_back(static_cast<uint32_t>(number_of(lane.pair)));
         out_.finished = StartSearch(kernels_, oriented_, asked_, out_).run(pairs, scratches, unit_bytes, poll);
     }
 
@@ -195,9 +227,11 @@ class TileRun {
         lanes.unit.shared_rows = planned.shared_rows;
         lanes.unit.mirrored = planned.mirrored;
         for (int l = 0; l < planned.n_lanes; ++l) {
-            lanes.pair[l] = plan.pairs[planned.begin + l];
-            lanes.query_in_rows[l] = plan.query_in_rows[planned.begin + l];
-            lanes.unit.lane[l] = lane_pair(request_, lanes.pair[l], lanes.query_in_rows[l]);
+            const PlannedLane &lane = plan.lanes[planned.begin + l];
+            lanes.pair[l] = lane.pair;
+            lanes.query_in_rows[l] = lane.query_in_rows;
+            lanes.unit.lane[l] = lane_of(request_, lane.query, lane.target, lane.query_in_rows);
+            rows_.prefetch(number_of(lane.pair));
         }
         if (lanes.unit.n_lanes * kFewLanesShare <= kernels_.vector_bytes) align_similar(lanes, arena);
         if (lanes.unit.n_lanes == 0) return;
@@ -263,12 +297,12 @@ class TileRun {
     const Scoring sweep_;  // for units: with ends, starts are found afterwards (starts.hpp)
     const OrientedScoring oriented_, oriented_sweep_;
     const TileRequest &asked_;
-    TileRequest request_;                                     // all pairs, then those that bands leave
+    TileRequest request_;                                     // all pairs, then those that are not done yet
     std::vector<int64_t> number_, rest_query_, rest_target_;  // these pairs' numbers in the tile, and their sequences
     const int n_threads_;
     std::vector<UnitArena> arenas_;
     int64_t similar_bytes_ = 0;
-    std::atomic<int64_t> n_banded_{0};
+    std::atomic<int64_t> n_done_{0};
     std::atomic<bool> is_stopped_{false};
     size_t taken_ = 0;  // by each thread's buffers
     KeptRows rows_;

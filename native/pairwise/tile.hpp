@@ -27,7 +27,7 @@ struct TileRequest {
     FreeEnds free_ends;
     int n_threads;  // fewer run where memory_bytes is little
     // For the buffers of all threads and for paths, which are held twice while they are put in order. The columns of
-    // the result and the plan (about 30 bytes per pair) come on top.
+    // the result and the plan (about 40 bytes per pair) come on top.
     int64_t memory_bytes;
 };
 

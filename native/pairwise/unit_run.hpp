@@ -43,6 +43,7 @@ class UnitRun {
     static constexpr int kTable = kTableLanes<T, B>;
     static constexpr bool kHasProfiles = sizeof(T) < 4;  // 32-bit lanes are rare: what serves all of them will do
     static constexpr int kBandRows = 4096;               // state and scores of a band fit a second-level cache
+    static constexpr int kAliveRows = 16;                // of sweeps from the end; a block of row letters
     static constexpr int kBlockColumns = 4096;           // a multiple of 16 (interleave.hpp) and of kColumns
 
   public:
@@ -255,23 +256,66 @@ class UnitRun {
         const MaskLayout layout{m_};
         if constexpr (P == Pass::start_cells) {
             StartHits<T, B> hits(unit_, result_, range.floor, range.limit);
-            sweep_local_bands<P, Mirrored>(scoring, hits.below, hits, layout);
+            sweep_alive(scoring, hits);
             for (int l = 0; l < unit_.n_lanes; ++l) hits.set_start(l, result_[l]);
-            return;
+        } else {
+            LocalBest<T, B> tracked(scoring.floor);
+            const V best = sweep_local_bands<P, Mirrored>(scoring, splat<T, B>(scoring.floor), tracked, layout);
+            for (int l = 0; l < unit_.n_lanes; ++l) {
+                const int64_t stored = P == Pass::score ? best[l] : tracked.score[l];
+                LaneResult &out = result_[l];
+                out = LaneResult{};
+                out.saturated = stored > range.limit;
+                out.score = static_cast<int32_t>(stored - range.floor);
+                if (P == Pass::score || out.saturated || out.score == 0) continue;
+                out.row_end = tracked.row[l] + 1;
+                out.column_end = tracked.column[l] + 1;
+            }
+            if constexpr (P == Pass::walk) walk_lanes<Mirrored, Mode::local>(layout);
         }
-        LocalBest<T, B> tracked(scoring.floor);
-        const V best = sweep_local_bands<P, Mirrored>(scoring, splat<T, B>(scoring.floor), tracked, layout);
-        for (int l = 0; l < unit_.n_lanes; ++l) {
-            const int64_t stored = P == Pass::score ? best[l] : tracked.score[l];
-            LaneResult &out = result_[l];
-            out = LaneResult{};
-            out.saturated = stored > range.limit;
-            out.score = static_cast<int32_t>(stored - range.floor);
-            if (P == Pass::score || out.saturated || out.score == 0) continue;
-            out.row_end = tracked.row[l] + 1;
-            out.column_end = tracked.column[l] + 1;
+    }
+
+    /// Sweeps the cells that may belong to an alignment from the corner (start_cells.hpp has the picture).
+    void sweep_alive(const LocalScoring<T> &scoring, StartHits<T, B> &hits) {
+        const V zero = splat<T, B>(scoring.floor);
+        auto band = [&](auto &scores, int, int rows) {
+            for (int i = 0; i < rows; ++i) H_[i] = zero, E_[i] = zero - scoring.gap_first;
+            V corner = hits.begin(zero);
+            int begin = 0, end = std::min(rows, kAliveRows);  // rows that may be alive; `begin` in whole blocks
+            for_each_block([&](int from, int to) {
+                for (int j = from; j < to && begin < end; j += kColumns) {
+                    alive_part(scores, begin, end, rows, j, scoring, corner, hits);
+                    corner = zero;
+                    while (begin < end && !hits.any_alive(H_ + begin, std::min(kAliveRows, end - begin)))
+                        begin += kAliveRows;
+                }
+            });
+        };
+        for_each_band(band);
+    }
+
+    /// kColumns columns of rows [begin, end), and of more of the `rows` as long as these are alive.
+    template <class Scores>
+    [[gnu::noinline]] void alive_part(Scores &scores, int begin, int &end, int rows, int j, LocalScoring<T> scoring,
+                                      V corner, StartHits<T, B> &hits) {
+        const V zero = splat<T, B>(scoring.floor);
+        Edge<T, B> edge;
+        edge.corner = corner;
+        load_edge(edge, 0, j, zero, zero - scoring.gap_first);
+        for (int row = begin;;) {
+            if constexpr (requires { scores.template columns<kColumns>(letters(j), row, end); })
+                scores.template columns<kColumns>(letters(j), row, end);
+            else scores.template columns<kColumns>(letters(j));
+            const V below_left = H_[end - 1];
+            V running = hits.below;
+            hits.first = row;
+            local_columns<T, B, kColumns, false, true, false, false>(RowsFrom<Scores>{scores, row}, end - row, j,
+                                                                     scoring, H_ + row, E_ + row, nullptr, running,
+                                                                     hits, edge, Participation<T, B>{});
+            if (end == rows || !(hits.any_alive(edge.value, kColumns) || any_gt<T, B>(below_left, hits.corner))) return;
+            row = end, end = std::min(rows, end + kAliveRows);
+            edge.corner = below_left;
         }
-        if constexpr (P == Pass::walk) walk_lanes<Mirrored, Mode::local>(layout);
     }
 
     /// Sweeps all bands and returns the best scores, or with a pass that tracks cells the last thresholds.

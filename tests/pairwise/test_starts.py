@@ -14,6 +14,7 @@ from tropalign.results.alignments import concatenate
 
 FREE = ("query-start", "query-end", "target-start", "target-end")
 COLUMNS = ("score", "query_start", "query_end", "target_start", "target_end")
+AMINO_ACIDS = "ARNDCQEGHILKMFPSTWYV"
 COSTS = [(1, -1, 0, 1), (1, 0, 1, 1), (2, -1, 0, 0), (5, -4, 10, 1), (100, -100, 30, 20)]
 
 
@@ -49,6 +50,32 @@ def test_ends_are_those_of_the_alignments(isa, letters, match, mismatch, open_co
             found = columns(queries, targets, "ends", n_threads=n_threads, **options)
             for name, some, others in zip(COLUMNS, found, wanted, strict=True):
                 np.testing.assert_array_equal(some, others, err_msg=f"{name}, {mode}, {free_ends}")
+
+
+def relatives(rng, count):
+    """Proteins of 250 to 700 letters with a part in common, of 5 to 200 letters and errors."""
+    core = "".join(rng.choices(AMINO_ACIDS, k=200))
+    out = []
+    for _ in range(count):
+        length = rng.choice([5, 12, 25, 40, 60, 200])
+        part = "".join(letter if rng.random() < 0.8 else rng.choice(("", letter * 2, "W")) for letter in core[:length])
+        before, after = ("".join(rng.choices(AMINO_ACIDS, k=rng.randint(120, 300))) for _ in range(2))
+        out.append(before + part + after)
+    return out
+
+
+@pytest.mark.parametrize(("open_cost", "extend"), [(10, 1), (8, 2), (3, 1), (0, 1), (12, 0)])
+def test_sweeps_back_from_the_end_stop_beyond_the_start(isa, open_cost, extend):
+    """Scores from 40 to several hundred: some leave 8-bit lanes no room below the corner, some need wider ones."""
+    rng = random.Random(f"{open_cost} {extend}")
+    batches = [ta.SequenceBatch.from_strings(relatives(rng, n), alphabet=ta.PROTEIN) for n in (14, 13)]
+    options = {"mode": "local", "matrix": ta.SubstitutionMatrix.from_name("BLOSUM62"), "n_threads": 2}
+    options["gap"] = ta.Gap(open_cost, extend)
+    some, others = (
+        concatenate(list(ta.align_all(*batches, report=report, **options))) for report in ("ends", "alignment")
+    )
+    for name in COLUMNS:
+        np.testing.assert_array_equal(getattr(some, name), getattr(others, name), err_msg=name)
 
 
 def test_little_memory_leaves_boxes_to_the_engine_of_long_pairs(isa):
