@@ -143,7 +143,7 @@ class Msa(
   cat a.fa b.fa | tropalign msa - > both.afa
   tropalign msa family.fa --method clustalw -o family.aln --tree-out family.dnd
   tropalign msa old.sto --add new.fa -o all.sto
-  tropalign msa --each families/*.fa -o aligned
+  tropalign msa --each a.fa b.fa -o aligned
 
 Clustal, Stockholm, PHYLIP, MSF, A3M, NEXUS by the suffix of -o, else FASTA. The alignment is the same for any number
 of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrupted."""
