@@ -4,6 +4,7 @@ import importlib
 import inspect
 import pickle
 import pkgutil
+import tempfile
 import weakref
 from dataclasses import fields, is_dataclass
 
@@ -31,6 +32,8 @@ from tropalign.profile.task import SearchTask
 from tropalign.results.threshold_options import Thresholds
 from tropalign.scoring import Gap, SubstitutionMatrix
 from tropalign.sequences.blocks import blocks_of
+from tropalign.verbs.each import EachTask, Work
+from tropalign.verbs.msa import Msa
 
 #: Tasks that no verb gives to a cluster: of large arrays, of what is read as it is computed, or (LinkageTask) of tiles
 #: whose own pairs go there.
@@ -90,6 +93,13 @@ def pair_count_task():
     return PairCountTask(tropalign.read_sequences(FAMILY)[:7], (1, 1), MEMORY)
 
 
+def each_task():
+    folder = tempfile.mkdtemp()
+    files = ("examples/efp.fasta", "no/such.fasta")
+    commands = (Msa(family=[file], output=f"{folder}/{k}.fasta", quiet=True) for k, file in enumerate(files))
+    return EachTask([Work(file, command, 1) for file, command in zip(files, commands, strict=True)], MEMORY)
+
+
 CASES = {
     "pairs": pairs_task,
     "posteriors": posterior_task,
@@ -105,6 +115,7 @@ CASES = {
     "shares of posteriors": lambda: FamilyShare(Job(tropalign.read_sequences(FAMILY)[:6], MsaOptions()), (1, 2)),
     "bootstrap": sample_task,
     "pairs of a tree": pair_count_task,
+    "files": each_task,
 }
 KINDS = {
     PairsTask,
@@ -116,6 +127,7 @@ KINDS = {
     SampleTask,
     PairCountTask,
     FamilyShare,
+    EachTask,
 }
 
 

@@ -6,13 +6,16 @@ import argparse
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from tropalign.cli.other_programs import refusal
 from tropalign.errors import did_you_mean, shown
 from tropalign.options.kinds import Kind
 from tropalign.options.option import REQUIRED, Option, grouped
 from tropalign.verbs.command import Command
+
+if TYPE_CHECKING:
+    from tropalign.verbs.each import Each
 
 #: Where argparse keeps the verb's class: no option is called so.
 DECLARED = "the verb's class"
@@ -97,7 +100,7 @@ def add_command(verbs: Any, command: type[Command], formatter: Any) -> argparse.
             if one.either:
                 place = either.setdefault(one.either, None) or group.add_mutually_exclusive_group()
                 either[one.either] = place
-            _add_option(place, one)
+            _add_option(place, one, one.name == command.each_input and one.many is None)
     if command.actions:
         actions = parser.add_subparsers(dest="action", metavar="ACTION", title="actions")
         for action in command.actions:
@@ -106,8 +109,8 @@ def add_command(verbs: Any, command: type[Command], formatter: Any) -> argparse.
     return parser
 
 
-def _add_option(group: Any, one: Option) -> None:
-    """An option, or an argument that its place tells, as argparse has it."""
+def _add_option(group: Any, one: Option, is_each: bool = False) -> None:
+    """An option, or an argument that its place tells, as argparse has it; of ``--each`` there may be many."""
     said: dict[str, Any] = {"help": one.help.replace("%", "%%"), "metavar": one.metavar}
     if one.is_flag:
         group.add_argument(*one.typed, dest=one.name, action="store_true", help=said["help"])
@@ -126,7 +129,7 @@ def _add_option(group: Any, one: Option) -> None:
         default = None if one.default is REQUIRED else one.default
         group.add_argument(*one.typed, dest=one.name, required=one.default is REQUIRED, default=default, **said)
     else:
-        group.add_argument(one.name, **said)
+        group.add_argument(one.name, **said, **({"nargs": "+"} if is_each else {}))
 
 
 def _reader(kind: Kind) -> Callable[[str], Any]:
@@ -159,6 +162,23 @@ class _ListingAction(argparse.Action):
 
 
 def command_of(options: argparse.Namespace) -> Command:
-    """The verb with the values that the words of the command line gave it."""
+    """The verb with the values that the words of the command line gave it; with ``--each`` it has the first file."""
     command: type[Command] = getattr(options, DECLARED)
-    return command(**{name: getattr(options, name) for name in command.declared()})
+    values = {name: getattr(options, name) for name in command.declared()}
+    name = command.each_input
+    if name and (is_single := command.declared()[name].many is None) | values["each"]:
+        files = values[name]
+        if len(files) > 1 and not values["each"]:
+            options.parser.error(f"{len(files)} files are too many: name one, or add --each to do each of them")
+        values[name] = files[0] if is_single and files else files[:1]
+    return command(**values)
+
+
+def runnable_of(options: argparse.Namespace) -> Command | Each:
+    """What the words of the command line ask for: a verb, or with ``--each`` a verb over many files."""
+    command = command_of(options)
+    if not getattr(options, "each", False):
+        return command
+    from tropalign.verbs.each import Each
+
+    return Each(command, getattr(options, command.each_input))

@@ -107,10 +107,24 @@ class _Status:
             os.close(self._file)
 
 
+#: Whether this thread's work is a part of what is watched elsewhere.
+_unwatched = threading.local()
+
+
+@contextmanager
+def unwatched() -> Iterator[None]:
+    """The file of the status learns nothing of what this thread does in the block."""
+    _unwatched.is_so = True
+    try:
+        yield
+    finally:
+        _unwatched.is_so = False
+
+
 @contextmanager
 def _status() -> Iterator[Callable[[Mapping[str, Any]], None] | None]:
     """What takes reports; None where nobody wants them, or the file cannot be written."""
-    path = os.environ.get(STATUS)
+    path = None if getattr(_unwatched, "is_so", False) else os.environ.get(STATUS)
     status = None
     with suppress(OSError, ValueError):
         status = _Status(path) if path else None

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import threading
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self, TypeVar, cast
 
 from tropalign.errors import InputError, UsageError
 from tropalign.options.option import Option, Options, grouped
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from tropalign.execution.archive import Shards
     from tropalign.formats.format import Format
 
+T = TypeVar("T")
 #: Options that change how and where a run works, and no result that it writes.
 RUN_OPTIONS = ("output", "no_comments", "threads", "memory", "device", "cluster", "shard", "quiet", "dry_run")
 
@@ -86,6 +88,9 @@ class Command(Options):
         What it can do, where its name alone does nothing: ``db build``.
     group_texts
         What stands below headings of its help.
+    each_input, each_power, each_refuses
+        With ``--each``: the input of which there are many; how the cost grows with its size; options that make nothing
+        per file.
     """
 
     verb: ClassVar[str] = ""
@@ -98,6 +103,9 @@ class Command(Options):
     finishes: ClassVar[tuple[str, ...]] = ()
     actions: ClassVar[tuple[type[Command], ...]] = ()
     group_texts: ClassVar[Mapping[str, str]] = {}
+    each_input: ClassVar[str] = ""
+    each_power: ClassVar[int] = 1
+    each_refuses: ClassVar[tuple[str, ...]] = ()
 
     def run(self) -> None:
         """Reads, computes and writes."""
@@ -187,6 +195,32 @@ class Command(Options):
             Where files go, as of `places`.
         """
         raise NotImplementedError
+
+
+#: What the commands of one run (``--each``) have in common, while it lasts.
+_read: dict[Hashable, Any] | None = None
+_reading = threading.Lock()
+
+
+@contextmanager
+def reading_once() -> Iterator[None]:
+    """While the block runs, `read_once` reads nothing twice, in all threads."""
+    global _read
+    _read = {}
+    try:
+        yield
+    finally:
+        _read = None
+
+
+def read_once(key: Hashable, read: Callable[[], T]) -> T:
+    """What `read` gives, or gave for an equal key within `reading_once`; it is never changed."""
+    if _read is None:
+        return read()
+    with _reading:
+        if key not in _read:
+            _read[key] = read()
+        return cast("T", _read[key])
 
 
 def in_order_of_help(options: Iterable[Option]) -> list[Option]:

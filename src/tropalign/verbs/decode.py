@@ -16,6 +16,7 @@ from tropalign.verbs.command import Command, Served
 from tropalign.verbs.run_options import (
     CommentOptions,
     DeviceOptions,
+    EachOption,
     MemoryOptions,
     OutputOptions,
     ShardOptions,
@@ -78,7 +79,15 @@ class TrainingOptions(Options, group="training"):
 
 
 class Decode(
-    Command, SegmentOptions, TrainingOptions, OutputOptions, CommentOptions, FormatOptions, MemoryOptions, ShardOptions
+    Command,
+    SegmentOptions,
+    TrainingOptions,
+    OutputOptions,
+    CommentOptions,
+    FormatOptions,
+    MemoryOptions,
+    ShardOptions,
+    EachOption,
 ):
     """Segments of sequences that a hidden Markov model gives one label."""
 
@@ -97,6 +106,7 @@ Models are small files that people can read (docs/decode.md); cpg, the CpG islan
 tropalign. Runs of 10 or more missing letters (N) have no label and cut a sequence. Coordinates are 0-based, half-open.
 Exit codes: 0 done, 2 usage, 3 bad input, 4 memory or disk, 130 interrupted."""
     served = Served(title="Find segments", kind="segments", is_resumable=True, example={"sequences": "cpgislands.fa"})
+    each_input = "sequences"
 
     sequences: list[str] = input_file(
         flags=(), many="+", metavar="FASTA", holds="sequences", help="sequences, compressed or not; - is stdin"

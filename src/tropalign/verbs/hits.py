@@ -10,7 +10,7 @@ from tropalign.options.option import Options, again, but, input_file, option, ou
 from tropalign.profile.options import ForeignOption, SearchOptions
 from tropalign.results.threshold_options import Cutoffs, Thresholds
 from tropalign.verbs.command import Command, Served
-from tropalign.verbs.run_options import RunOptions, devices_of, started
+from tropalign.verbs.run_options import EachOption, RunOptions, devices_of, started
 from tropalign.verbs.runs import carry_out
 
 if TYPE_CHECKING:
@@ -189,6 +189,7 @@ class HitCommand(Command):
     queries: QueryKind = "models"
     alphabet: QueryAlphabet = "auto"
     iterate: int = 1
+    each_input = "sequences"
 
     models: str = input_file(flags=(), metavar="MODELS", holds="models", label="Profiles", help=_MODELS)
     sequences: list[str] = input_file(
@@ -201,7 +202,9 @@ class HitCommand(Command):
     skip_foreign: bool = again(ForeignOption, "skip_foreign")
 
 
-class Scan(HitCommand, TableOptions, TextOptions, ReportingOptions, InclusionOptions, FilterOptions, RunOptions):
+class Scan(
+    HitCommand, TableOptions, TextOptions, ReportingOptions, InclusionOptions, FilterOptions, RunOptions, EachOption
+):
     """Sequences against a library of profile HMMs."""
 
     verb = "scan"

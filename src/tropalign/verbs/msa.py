@@ -12,7 +12,7 @@ from tropalign.msa.options import ConsistencyOptions, KeepLengthOption, RowOrder
 from tropalign.options.option import Options, but, input_file, option, output_file
 from tropalign.verbs.alignment import SequenceOptions
 from tropalign.verbs.command import Command, Served
-from tropalign.verbs.run_options import RunOptions, devices_of, started
+from tropalign.verbs.run_options import EachOption, RunOptions, devices_of, started
 from tropalign.verbs.runs import carry_out, print_forecast, tell_of, where_foretold
 
 if TYPE_CHECKING:
@@ -127,6 +127,7 @@ class Msa(
     ExtensionOptions,
     ResultOptions,
     RunOptions,
+    EachOption,
 ):
     """The multiple alignment of a family, by consistency or by CLUSTALW's method."""
 
@@ -142,11 +143,13 @@ class Msa(
   cat a.fa b.fa | tropalign msa - > both.afa
   tropalign msa family.fa --method clustalw -o family.aln --tree-out family.dnd
   tropalign msa old.sto --add new.fa -o all.sto
+  tropalign msa --each a.fa b.fa -o aligned
 
 Clustal, Stockholm, PHYLIP, MSF, A3M, NEXUS by the suffix of -o, else FASTA. The alignment is the same for any number
 of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrupted."""
     served = Served(title="Align a family", kind="aligned", is_resumable=True, example={"family": "efp.fasta"})
     finishes = ("tree_out", "confidence")
+    each_input, each_power, each_refuses = "family", 2, ("tree_in", "add", "merge")
 
     family: list[str] = input_file(
         flags=(),

@@ -8,9 +8,9 @@ from tropalign.formats.registry import format_names
 from tropalign.options.option import Options, but, input_file, option, output_file
 from tropalign.phylo.scoring import GAP_FLAGS, ScoreOptions, StrandOption
 from tropalign.verbs.alignment import SequenceOptions
-from tropalign.verbs.command import Command, Served
+from tropalign.verbs.command import Command, Served, read_once
 from tropalign.verbs.place_pipeline import PipelineOptions, check_pipeline, opened_pipeline
-from tropalign.verbs.run_options import RunOptions, devices_of, started
+from tropalign.verbs.run_options import EachOption, RunOptions, devices_of, started
 from tropalign.verbs.runs import carry_out
 
 if TYPE_CHECKING:
@@ -124,7 +124,15 @@ class ResultOptions(Options, group="results"):
 
 
 class Place(
-    Command, ReferenceOptions, StrandOption, ScoreOptions, PruningOption, ResultOptions, PipelineOptions, RunOptions
+    Command,
+    ReferenceOptions,
+    StrandOption,
+    ScoreOptions,
+    PruningOption,
+    ResultOptions,
+    PipelineOptions,
+    RunOptions,
+    EachOption,
 ):
     """Short reads in the columns of a reference, each on the branch of its tree that it fits best."""
 
@@ -147,6 +155,7 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
         is_resumable=True,
         example={"reads": "16s/reads.fasta", "reference": "16s/ref.phy.gz", "tree": "16s/ref.nwk"},
     )
+    each_input, each_refuses = "reads", ("mates", "pipeline", "save_reference")
 
     reads: list[str] = input_file(
         flags=(),
@@ -221,7 +230,8 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
         if pipeline is not None:
             wanted = pipeline.joined(wanted)
         allowed = memory_allowed(self.memory, _main_path(wanted)) if self.reads else self.memory or 0
-        package = self._package()
+        key = ("reference", self.reference, self.tree, self.alphabet, self.gap_flags)
+        package = read_once(key, self._package)
         if pipeline is not None:
             pipeline.check(package)
         if self.save_reference and not self.dry_run:

@@ -112,6 +112,17 @@ class DryRunOptions(Options, group=GROUP):
     )
 
 
+class EachOption(Options, group=GROUP):
+    """Many files, each as if it were named alone."""
+
+    each: bool = option(
+        default=False,
+        role="private",
+        help="do each of the files by itself, all in one run: -o is then a folder, options of further outputs name the "
+        "ending of their files (--html .html), and each.tsv says what became of each",
+    )
+
+
 class RunOptions(
     OutputOptions, CommentOptions, DeviceOptions, ClusterOptions, MemoryOptions, ShardOptions, DryRunOptions
 ):

@@ -15,6 +15,7 @@ from tropalign.verbs.command import Command, Served, naming
 from tropalign.verbs.run_options import (
     ClusterOptions,
     DeviceOptions,
+    EachOption,
     MemoryOptions,
     OutputOptions,
     ShardOptions,
@@ -115,7 +116,15 @@ class TreeOptions(Options, group="tree"):
 
 
 class MakeTree(
-    Command, DistanceOptions, TreeOptions, OutputOptions, DeviceOptions, ClusterOptions, MemoryOptions, ShardOptions
+    Command,
+    DistanceOptions,
+    TreeOptions,
+    OutputOptions,
+    DeviceOptions,
+    ClusterOptions,
+    MemoryOptions,
+    ShardOptions,
+    EachOption,
 ):
     """A tree of aligned sequences or of distances."""
 
@@ -136,6 +145,7 @@ The tree is in Newick format, support in percent as labels of inner nodes; -o x.
 Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrupted."""
     served = Served(title="Make a tree", kind="trees", example={"taxa": "efp_aligned.fasta"})
     finishes = ("distances_out",)
+    each_input, each_power = "taxa", 2
 
     taxa: str = input_file(
         flags=(),

@@ -1,0 +1,388 @@
+"""``--each``: a verb over many files in one process, each as a command of its own would do it.
+
+    files --a command each--> tiles of one --> slots of a thread each --> outputs in a folder
+                |                                                     \\-> rows of a table (each_records.py)
+                +-- the largest one after another, with all threads
+
+Files that take more than their share of the time run alone, with all threads and all memory; the others one per thread,
+the largest first, each with a share of the memory. One that does not fit its share runs again alone.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tropalign import __version__
+from tropalign.errors import InputError, ResourceError, TropalignError
+from tropalign.execution.files import release_outputs
+from tropalign.execution.manifest import hash_of
+from tropalign.execution.progress import DISK_FULL, Show, progress_bar, status_only, unwatched
+from tropalign.execution.task import Progress, Tile
+from tropalign.machine.memory import PROCESS_BYTES
+from tropalign.verbs.command import Command, reading_once
+from tropalign.verbs.each_records import Outcome, Records, hash_of_file
+
+#: A compressed file holds about so many times its size.
+PACKED_TIMES = 4
+#: Endings that `stem_of` takes off before the last one.
+PACKED = (".gz", ".bz2", ".xz", ".zst")
+
+
+class SomeFailed(TropalignError):
+    """Some of the files could not be used; all others are done."""
+
+    exit_code = 5
+
+
+class Work(NamedTuple):
+    """A file, the command that makes its outputs, and what that costs beside the others."""
+
+    file: str
+    command: Command
+    cost: int
+
+
+class EachTask:
+    """Files as tiles of one."""
+
+    def __init__(self, works: Sequence[Work], memory_bytes: int) -> None:
+        self._works, self._memory_bytes = list(works), memory_bytes
+        self._folder = os.getcwd()
+
+    def tiles(self) -> Iterator[Tile]:
+        """The files, as they are given."""
+        for index, work in enumerate(self._works):
+            yield Tile(index, work.cost, 0, 1, None)
+
+    def on_cpu(self, tile: Tile, n_threads: int, progress: Progress | None = None) -> Outcome:
+        """What became of a file; nothing is raised, so that the others go on."""
+        if os.getcwd() != self._folder:  # a worker elsewhere: paths are as they were typed
+            try:
+                os.chdir(self._folder)
+            except OSError:
+                sentence = f"a worker does not see the folder {self._folder}: --each needs one that all machines share"
+                return Outcome(3, sentence)
+        work = self._works[tile.index]
+        return outcome_of(work.command, work.file, n_threads, self._memory_bytes)
+
+
+class Slots:
+    """The processor, as a slot per thread.
+
+    Parameters
+    ----------
+    n_workers
+        Files that are computed at a time, with a thread each.
+    """
+
+    name = "cpu"
+
+    def __init__(self, n_workers: int) -> None:
+        self.n_workers = n_workers
+
+    def compute(self, task: Any, tile: Tile, progress: Progress | None = None) -> Any:
+        """What became of a file."""
+        return task.on_cpu(tile, 1, progress)
+
+
+#: The file that a thread works on, for its warnings.
+_current = threading.local()
+
+
+def outcome_of(command: Command, file: str, n_threads: int, memory_bytes: int) -> Outcome:
+    """Runs the command of a file. Errors become sentences, but for those of no file."""
+    from tropalign.execution.parts import parts_directory, recorded_manifest
+
+    _current.file = file
+    try:
+        earlier = recorded_manifest(parts_directory(Path(os.path.realpath(getattr(command, "output")))))  # noqa: B009
+        if earlier is not None and earlier.memory_bytes <= memory_bytes:  # tiles were cut to that
+            memory_bytes = earlier.memory_bytes
+        with unwatched():
+            command.replaced(**_known(command, threads=n_threads, memory=memory_bytes)).run()
+        return Outcome()
+    except TropalignError as error:
+        is_full = error.failure == DISK_FULL
+        return Outcome(error.exit_code, str(error), isinstance(error, ResourceError) and not is_full, is_full)
+    except MemoryError:
+        return Outcome(4, "out of memory: allow less with --memory, so that less is held at once", True)
+    except OSError as error:
+        return Outcome(4, f"{error.filename or file}: the system refuses ({error.strerror or error})")
+    except Exception as error:
+        return Outcome(1, f"{type(error).__name__}: {error}: this is a defect of tropalign")
+    finally:
+        _current.file = None
+        release_outputs()
+
+
+def _known(command: Command, **values: Any) -> dict[str, Any]:
+    """The values of those options that the verb has."""
+    return {name: value for name, value in values.items() if name in command.declared()}
+
+
+def stem_of(file: str) -> str:
+    """The name of a file without folders, the ending of a compression, and the last other one."""
+    path = Path(file)
+    while path.suffix.lower() in PACKED:
+        path = path.with_suffix("")
+    return path.stem
+
+
+class Each:
+    """A verb over many files.
+
+    Parameters
+    ----------
+    command
+        The verb with all options; in place of its input it has the first of the files.
+    files
+        As they were named.
+    """
+
+    def __init__(self, command: Command, files: Sequence[str]) -> None:
+        self._command, self._asked = command, list(files)
+        self._folder = Path(self._value("output"))
+        self._hashes: dict[str, str] = {}  # of files that all commands read
+
+    def run(self) -> None:
+        """Does each of the files, as far as that is not done. Raises SomeFailed after the last one."""
+        self._check()
+        files = self._files()
+        works = [Work(file, self._for(file), self._cost(file)) for file in files]
+        self._check_names(works)
+        works[0].command.check()
+        if self._value("shard") is not None:
+            number, count = self._value("shard")
+            works = works[number - 1 :: count]
+        if not self._value("dry_run"):
+            self._make_folder()
+        records = Records(self._folder, self._value("shard"))
+        marks = {work.file: self._mark(work) for work in works}
+        left = [work for work in works if not records.is_done(work.file, marks[work.file])]
+        if self._value("dry_run"):
+            n_bytes = sum(os.path.getsize(work.file) for work in left if os.path.isfile(work.file))
+            print(f"files    {len(works):,}, {len(works) - len(left):,} of them done; {n_bytes:,} bytes are left")
+            print(f"output   {self._folder}")
+            return
+        found = dict.fromkeys((work.file for work in works), Outcome())
+        begin = time.perf_counter()
+        with self._watched(len(works)) as progress, _naming_files(), reading_once(), records.held():
+            for work, outcome in _told_that_it_goes_on(self._outcomes(left, len(works) - len(left), progress)):
+                if outcome.ends_all:
+                    error = ResourceError(f"{outcome.message}; the same command then goes on where this one stopped")
+                    error.failure = DISK_FULL
+                    raise error
+                found[work.file] = outcome
+                if not outcome.code:
+                    records.add(work.file, marks[work.file], self._outputs(work.command))
+        outputs = {work.file: Path(getattr(work.command, "output")) for work in works}  # noqa: B009
+        records.finish([work.file for work in works], outputs, found)
+        self._tell(records, found, len(left), time.perf_counter() - begin)
+
+    def _tell(self, records: Records, found: dict[str, Outcome], n_left: int, seconds: float) -> None:
+        from tropalign.verbs.runs import tell_of
+
+        n_failed = sum(outcome.code != 0 for outcome in found.values())
+        if n_failed:
+            raise SomeFailed(f"{n_failed:,} of {len(found):,} files failed: {records.table} says why")
+        if not self._value("quiet"):
+            tell_of(f"{n_left:,} of {len(found):,} files", seconds, 0, [str(records.table)])
+
+    def _value(self, name: str) -> Any:
+        """An option's value; None where the verb has none of that name."""
+        return getattr(self._command, name, None)
+
+    # What is asked for.
+
+    def _check(self) -> None:
+        refuse = self._command.refuse
+        if self._value("output") == "-":
+            refuse("--each makes files in a folder: name it with -o")
+        if "-" in self._asked:
+            refuse("--each takes files, and standard input is none: leave - out")
+        for name in self._command.each_refuses:
+            if self._value(name) != self._command.declared()[name].default:
+                refuse(f"{self._command.declared()[name].typed[-1]} is not for --each: leave it out")
+        for name in self._side_outputs():
+            one, ending = self._command.declared()[name], self._value(name)
+            if ending is not None and (ending[:1] not in (".", "_", "-") or "/" in ending or len(ending) < 2):
+                flag = one.typed[-1]
+                refuse(f"{flag} {ending}: with --each, give the ending of these files, as in {flag} {one.suffix}")
+
+    def _side_outputs(self) -> list[str]:
+        """Options of files beside the main one."""
+        declared = self._command.declared().values()
+        return [one.name for one in declared if one.role == "output" and not one.follows_main]
+
+    def _files(self) -> list[str]:
+        """The files, without the folder of the outputs, which a pattern of the shell may catch."""
+        folder = os.path.realpath(self._folder)
+        files = [file for file in self._asked if os.path.realpath(file) != folder]
+        inside = next((file for file in files if Path(os.path.realpath(file)).is_relative_to(folder)), None)
+        if inside is not None:
+            self._command.refuse(f"{inside} lies in {self._folder}, where the outputs go: name another folder with -o")
+        if not files:
+            self._command.refuse("there is no file but the folder of -o: name some")
+        return files
+
+    def _for(self, file: str) -> Command:
+        """The command of a file."""
+        base = str(self._folder / stem_of(file))
+        values: dict[str, Any] = {
+            name: f"{base}{self._value(name)}" for name in self._side_outputs() if self._value(name) is not None
+        }
+        single = self._command.declared()[self._command.each_input].many is None
+        values[self._command.each_input] = file if single else [file]
+        own = {"each": False, "shard": None, "cluster": None, "quiet": True, "output": f"{base}{self._ending}"}
+        return self._command.replaced(**values, **_known(self._command, **own))
+
+    @property
+    def _ending(self) -> str:
+        """How names of main outputs end: as the format's, or the verb's first one's."""
+        from tropalign.formats.registry import format_names, format_of
+
+        served = self._command.served
+        assert served is not None
+        name = self._value("format") or format_names(served.kind)[0]
+        return format_of(served.kind, name).suffix
+
+    def _check_names(self, works: Sequence[Work]) -> None:
+        """Refuses files whose outputs have one name, and folders' own."""
+        taken: dict[str, str] = {}
+        for work in works:
+            for path in self._outputs(work.command):
+                if path.name in taken:
+                    both = f"{taken[path.name]} and {work.file}"
+                    if taken[path.name] == work.file:
+                        both = f"{work.file}, named twice," if self._asked.count(work.file) > 1 else work.file
+                    self._command.refuse(f"two outputs would be {path}, of {both}: give each its own name")
+            taken |= {path.name: work.file for path in self._outputs(work.command)}
+
+    def _outputs(self, command: Command) -> list[Path]:
+        """The files that a command may make."""
+        main = getattr(command, "output")  # noqa: B009
+        follow = [one for one in command.declared().values() if one.follows_main and getattr(command, one.name)]
+        return [*map(Path, command.places().values()), *(Path(f"{main}{one.suffix}") for one in follow)]
+
+    def _cost(self, file: str) -> int:
+        try:
+            n_bytes = os.path.getsize(file) if os.path.isfile(file) else 0
+        except OSError:
+            n_bytes = 0
+        n_bytes *= PACKED_TIMES if file.lower().endswith(PACKED) else 1
+        cost: int = max(1, n_bytes) ** self._command.each_power
+        return cost
+
+    def _mark(self, work: Work) -> str:
+        """Hash of all that decides the outputs of a file; empty where the file cannot be read."""
+        content = hash_of_file(work.file)
+        if not content:
+            return ""
+        read: list[str] = []
+        for one in work.command.declared().values():
+            if one.role == "input" and one.name != work.command.each_input:
+                value = getattr(work.command, one.name)
+                read += [value] if isinstance(value, str) else value or []
+        for path in read:
+            if path not in self._hashes:
+                self._hashes[path] = hash_of_file(path)
+        words = {"version": __version__, "command": repr(work.command.replayed()), "input": content}
+        words["output"] = str(getattr(work.command, "output"))  # noqa: B009
+        return hash_of({**words, **{f"file {path}": self._hashes[path] for path in read}})
+
+    def _make_folder(self) -> None:
+        from tropalign.execution.files import disk_error
+
+        try:
+            self._folder.mkdir(exist_ok=True)
+        except FileExistsError:
+            raise InputError("this is a file, and --each needs a folder", file=str(self._folder)) from None
+        except FileNotFoundError:
+            raise InputError("there is no such directory to make a folder in", file=str(self._folder.parent)) from None
+        except OSError as error:
+            raise disk_error(error, self._folder, 0) from None
+        if not os.access(self._folder, os.W_OK):
+            raise InputError("no permission to write here", file=str(self._folder))
+
+    @contextmanager
+    def _watched(self, n_files: int) -> Iterator[Callable[[int], None]]:
+        show: Show = status_only if self._value("quiet") else progress_bar
+        with show("files", n_files) as progress:
+            yield progress if progress is not None else lambda done: None
+
+    # How it is done.
+
+    def _outcomes(
+        self, works: Sequence[Work], n_done: int, progress: Callable[[int], None]
+    ) -> Iterator[tuple[Work, Outcome]]:
+        """Each file with what became of it, as they come."""
+        from tropalign.devices.registry import open_devices
+        from tropalign.execution.scheduler import Scheduler
+        from tropalign.machine.memory import default_budget
+        from tropalign.machine.threads import resolve_threads
+        from tropalign.verbs.run_options import devices_of
+
+        n_threads = resolve_threads(self._command.threads)  # type: ignore[attr-defined]
+        allowed = self._value("memory") or default_budget()
+        ordered = sorted(works, key=lambda work: -work.cost)
+        again: list[Work] = []
+        devices: Sequence[Any]
+        if self._value("cluster") is not None:
+            devices = open_devices(devices_of(self._command), 1, 0, allowed)  # type: ignore[arg-type]
+            alone: list[Work] = []
+        else:
+            most = sum(work.cost for work in ordered) / (2 * n_threads) if n_threads > 1 else 0
+            alone = [work for work in ordered if n_threads > 1 and work.cost > most]
+            devices = [Slots(n_threads)]
+        together = [work for work in ordered if work not in alone] if alone else ordered
+        n_slots = min(sum(device.n_workers for device in devices), max(len(together), 1))
+        share = PROCESS_BYTES + max(allowed - PROCESS_BYTES, 0) // n_slots if n_slots > 1 else allowed
+        for work in alone:
+            outcome = outcome_of(work.command, work.file, n_threads, allowed)
+            n_done += 1
+            progress(n_done)
+            yield work, outcome
+        task = EachTask(together, share)
+        for result in Scheduler(devices).run([task], in_order=False) if together else ():
+            work = together[result.tile.index]
+            if result.value.needs_memory and n_slots > 1:
+                again.append(work)
+                continue
+            n_done += 1
+            progress(n_done)
+            yield work, result.value
+        for work in again:
+            outcome = outcome_of(work.command, work.file, n_threads, allowed)
+            n_done += 1
+            progress(n_done)
+            yield work, outcome
+
+
+def _told_that_it_goes_on(outcomes: Iterator[tuple[Work, Outcome]]) -> Iterator[tuple[Work, Outcome]]:
+    """Ctrl-C among these says that the same command goes on."""
+    try:
+        yield from outcomes
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt("interrupted: the same command goes on where this one stopped") from None
+
+
+@contextmanager
+def _naming_files() -> Iterator[None]:
+    """Warnings of a file's command begin with its name."""
+    show = warnings.showwarning
+
+    def named(message: Warning | str, *where: Any, **more: Any) -> None:
+        file = getattr(_current, "file", None)
+        show(f"{file}: {message}" if file is not None and file not in str(message) else message, *where, **more)
+
+    with ExitStack() as stack:
+        stack.callback(setattr, warnings, "showwarning", show)
+        warnings.showwarning = named
+        yield
