@@ -24,7 +24,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -47,8 +46,7 @@ CASES = [
 WINDOW = 6
 KNOWN = (10_000, 100_000, 1_000_000)
 SCATTERED_BYTES = 100_000_000
-#: Bytes of parts, and threads that write them at a time.
-WRITERS = 16
+#: Bytes of parts.
 PARTS = (1_000, 100_000, 1_000_000, 10_000_000)
 PYTHON = [sys.executable, "-W", "ignore"]
 
@@ -166,7 +164,8 @@ def sleep(seconds: float) -> bytes:
 
 def timed(client: Client, costs: list[float], window: int, folder: Path | None) -> float:
     """Wall seconds of tasks that sleep, as a run of tropalign gives them: a window, and a part per result."""
-    from tropalign.execution.parts import packed, write_atomically
+    from tropalign.execution.packed import packed
+    from tropalign.execution.parts import write_atomically
 
     begin, given, running = time.perf_counter(), 0, as_completed(with_results=True)
     for taken in range(len(costs)):
@@ -276,28 +275,30 @@ def n_workers(dask_scheduler: object) -> int:
 
 
 def part(n_bytes: int, n_parts: int) -> dict:
-    """Seconds per part of a run: written (wall, with its fsync, and processor), and read for the final file.
+    """Seconds per part of a run: written (wall, waiting for the disk each time, and processor), and read again.
 
-    Also written by many threads, whose fsyncs the file system does together.
+    Also written while another thread waits for the disk, as runs do.
     """
-    from tropalign.execution.parts import packed, read_section, write_atomically
+    from tropalign.execution.manifest import Manifest
+    from tropalign.execution.parts import Parts, PartWriting
 
-    data = packed([os.urandom(n_bytes)])
-    with scratch() as folder, ThreadPoolExecutor(WRITERS) as writers:
-        paths = [folder / f"part{k:06d}" for k in range(n_parts)]
+    data, run = os.urandom(n_bytes), Manifest("measured", "", n_parts, {}, 1)
+    with scratch() as folder, Parts(folder / "each", run) as each, Parts(folder / "all", run) as all_of_them:
         walls, busy = [], time.process_time()
-        for path in paths:
+        for k in range(n_parts):
             begin = time.perf_counter()
-            write_atomically(path, data)
+            each.write(k, [data])
+            each.sync()
             walls.append(time.perf_counter() - begin)
         busy = time.process_time() - busy
         begin = time.process_time()
-        for path in paths:
-            with path.open("rb") as file:
-                assert read_section(file, 0) is not None
+        for _ in each.sections(0, range(n_parts)).blocks():
+            pass
         read = time.process_time() - begin
         begin = time.perf_counter()
-        list(writers.map(lambda path: write_atomically(path.with_suffix(".again"), data), paths))
+        with PartWriting(all_of_them) as writing:
+            for k in range(n_parts):
+                writing.put(k, [data])
         together = time.perf_counter() - begin
     return {
         "bytes": n_bytes, "wall_s": statistics.median(walls), "together_s": together / n_parts,

@@ -16,15 +16,17 @@ struct Extent {
 
 Extent extent_of(const uint32_t *begin, const uint32_t *end) {
     Extent extent;
+    uint32_t kinds = 0;  // a bit per operation that there is
     for (const uint32_t *op = begin; op != end; ++op) {
-        int64_t length = *op >> 4;
-        uint32_t kind = *op & 15;
-        if (kind != kInsertion && kind != kDeletion && kind != kEqual && kind != kDifferent)
-            throw std::invalid_argument("an alignment has an operation other than =, X, I and D");
+        const int64_t length = *op >> 4;
+        const uint32_t kind = *op & 15;
+        kinds |= 1u << kind;
         extent.columns += length;
-        if (kind != kDeletion) extent.query += length;
-        if (kind != kInsertion) extent.target += length;
+        extent.query += kind == kDeletion ? 0 : length;
+        extent.target += kind == kInsertion ? 0 : length;
     }
+    if (kinds & ~(1u << kInsertion | 1u << kDeletion | 1u << kEqual | 1u << kDifferent))
+        throw std::invalid_argument("an alignment has an operation other than =, X, I and D");
     return extent;
 }
 
@@ -75,10 +77,18 @@ GappedText gapped_text(const AlignedRows &rows, bool wants_middle) {
     for (int64_t row = 0; row < rows.n_rows; ++row) {
         int64_t q = rows.query_begin[row], t = rows.target_begin[row];
         for (int64_t k = rows.offsets[row]; k < rows.offsets[row + 1]; ++k) {
-            const int64_t n = rows.operations[k] >> 4;
+            int64_t n = rows.operations[k] >> 4;
             const uint32_t kind = rows.operations[k] & 15;
-            if (wants_middle && kind != kInsertion && kind != kDeletion)
-                put_middle(middle, rows, kind == kEqual, q, t, n);
+            if (kind == kEqual || kind == kDifferent) {  // what stands between two gaps is copied at once
+                if (wants_middle) put_middle(middle, rows, kind == kEqual, q, t, n);
+                for (; k + 1 < rows.offsets[row + 1]; ++k) {
+                    const uint32_t next = rows.operations[k + 1] & 15;
+                    if (next != kEqual && next != kDifferent) break;
+                    const int64_t more = rows.operations[k + 1] >> 4;
+                    if (wants_middle) put_middle(middle + n, rows, next == kEqual, q + n, t + n, more);
+                    n += more;
+                }
+            }
             if (kind == kDeletion) fill_run(query, '-', n);
             else copy_run(query, rows.query_letters + q, query_end, n), q += n;
             if (kind == kInsertion) fill_run(target, '-', n);

@@ -7,46 +7,26 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "digits.hpp"
+
 namespace tropalign {
 namespace {
 
 constexpr char kOperations[] = "MIDNSHP=X???????";
-constexpr int kInt32Digits = 11, kInt64Digits = 20, kOperationDigits = 9;  // an operation's length has 28 bits
-constexpr int kSlack = 16;                                                 // short copies write whole words
-constexpr int64_t kMostBytes = int64_t{1} << 46;  // of a text: beyond any machine, and far from overflows
+constexpr char kAbsent = '*';                           // where a row has no text
+constexpr int kInt32Digits = 11, kOperationDigits = 9;  // an operation's length has 28 bits
+constexpr int kSlack = 16;                              // short copies write whole words
+constexpr int64_t kMostBytes = int64_t{1} << 46;        // of a text: beyond any machine, and far from overflows
 constexpr int kShortDouble = 26;  // bytes of a double's shortest form, and of E-values and bits as BLAST has them
 constexpr char kTooLong[] = "the rows are longer than any memory";
 constexpr double kTenTo[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9};
-
-/// Text of 0..999, left-aligned, and in the fourth byte its number of digits.
-constexpr auto kSmall = [] {
-    std::array<std::array<char, 4>, 1000> table{};
-    for (int k = 0; k < 1000; ++k) {
-        int n = 0;
-        if (k >= 100) table[k][n++] = static_cast<char>('0' + k / 100);
-        if (k >= 10) table[k][n++] = static_cast<char>('0' + k / 10 % 10);
-        table[k][n++] = static_cast<char>('0' + k % 10);
-        table[k][3] = static_cast<char>(n);
-    }
-    return table;
-}();
-
-template <class T>
-char *put_integer(char *p, T x) {
-    if (x >= 0 && x < 1000) {
-        const auto &small = kSmall[static_cast<size_t>(x)];
-        std::memcpy(p, small.data(), 4);
-        return p + small[3];
-    }
-    return std::to_chars(p, p + kInt64Digits, x).ptr;
-}
 
 /// Text of every operation shorter than 256, by its BAM code: at most three digits and the letter.
 constexpr uint32_t kShortOperations = 256 << 4;
 constexpr auto kOperationText = [] {
     std::array<std::array<char, 4>, kShortOperations> table{};
     for (uint32_t op = 0; op < kShortOperations; ++op) {
-        const auto &digits = kSmall[op >> 4];
+        const auto &digits = kSmallNumbers[op >> 4];
         for (int k = 0; k < digits[3]; ++k) table[op][static_cast<size_t>(k)] = digits[static_cast<size_t>(k)];
         table[op][static_cast<size_t>(digits[3])] = kOperations[op & 15];
     }
@@ -161,7 +141,12 @@ char *put_value(char *p, const RowColumn &column, int64_t row) {
             return put_bits(p, static_cast<const double *>(column.data)[row]);
         case RowColumn::text: {
             auto *data = static_cast<const char *>(column.data);
-            int64_t k = column.index ? column.index[row] : row, begin = column.offsets[k];
+            const int64_t k = column.index ? column.index[row] : row;
+            if (k < 0) {
+                *p = kAbsent;
+                return p + 1;
+            }
+            const int64_t begin = column.offsets[k];
             return put_text(p, data + begin, data + column.data_size,
                             static_cast<size_t>(column.offsets[k + 1] - begin));
         }
@@ -191,8 +176,8 @@ size_t bound_text(const RowColumn &column, int64_t n_rows) {
     int64_t total = 0;
     for (int64_t row = 0; row < n_rows; ++row) {
         int64_t k = column.index[row];
-        if (k < 0 || k >= column.n_items) throw std::invalid_argument("the index of a text column names no item");
-        total += column.offsets[k + 1] - column.offsets[k];
+        if (k < -1 || k >= column.n_items) throw std::invalid_argument("the index of a text column names no item");
+        total += k < 0 ? 1 : column.offsets[k + 1] - column.offsets[k];
         if (total > kMostBytes) throw std::length_error(kTooLong);
     }
     return static_cast<size_t>(total);

@@ -18,7 +18,7 @@ struct RowColumn {
     int64_t data_size = 0;             // items of `data`
     const int64_t *offsets = nullptr;  // text and cigar: where each begins in `data`
     int64_t n_items = 0;               // text and cigar: offsets has n_items + 1 entries
-    const int64_t *index = nullptr;    // text: which item a row takes; null: item k for row k
+    const int64_t *index = nullptr;    // text: which item a row takes, -1 for '*'; null: item k for row k
     int decimals = 4;                  // real: digits behind the point, 0 to 9
     std::string prefix;
 };

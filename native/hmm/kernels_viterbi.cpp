@@ -1,4 +1,5 @@
 // Best paths (viterbi.hpp): which way of computing takes a model. Compiled per instruction set.
+#include "viterbi_dense.hpp"
 #include "viterbi_few.hpp"
 #include "viterbi_many.hpp"
 #include "viterbi_trace.hpp"
@@ -7,17 +8,14 @@
 namespace tropalign::TROPALIGN_ISA {
 namespace {
 
-/// From this many states on rows are chosen by the bound.
-constexpr int32_t kBoundedFrom = 72;
-
 void forward(const ViterbiModel &model, ForwardStream *streams, int64_t n_streams, double *scratch) {
     using Forward = void (*)(const ViterbiModel &, ForwardStream *, int64_t, double *);
     constexpr Forward kForward[] = {forward_few<1>, forward_few<2>, forward_few<3>, forward_few<4>,
                                     forward_few<5>, forward_few<6>, forward_few<7>, forward_few<8>};
     const int32_t n_vectors = model.stride / kLanes;
-    if (n_vectors <= kMostVectors && model.stride < kBoundedFrom)
-        return kForward[n_vectors - 1](model, streams, n_streams, scratch);
-    for (int64_t s = 0; s < n_streams; ++s) forward_many(model, streams[s], scratch);
+    if (n_vectors <= kMostVectors) return kForward[n_vectors - 1](model, streams, n_streams, scratch);
+    for (int64_t s = 0; s < n_streams; ++s)
+        (model.is_grouped() ? forward_many : forward_dense)(model, streams[s], scratch);
 }
 
 }  // namespace

@@ -48,8 +48,10 @@ struct BestPathKernels {
 /// The most streams that go in turns.
 inline constexpr int kMostStreams = 4;
 
-/// Doubles of a kernel's scratch: emissions of each stream; keys, sums, guesses and numbers of rows.
-inline int64_t viterbi_scratch(const ViterbiModel &model) { return (kMostStreams + 4) * int64_t{model.stride} + 16; }
+/// Doubles of a kernel's scratch: emissions of each stream, and what viterbi_many.hpp knows of a step.
+inline int64_t viterbi_scratch(const ViterbiModel &model) {
+    return (kMostStreams + 4) * int64_t{model.stride} + 4 * kLookedThrough;
+}
 
 /// The table of the chosen instruction set.
 const BestPathKernels *selected_best_path_kernels();

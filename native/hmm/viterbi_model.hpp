@@ -10,13 +10,17 @@ namespace tropalign {
 
 /// States are padded to a multiple of this, on every instruction set.
 inline constexpr int32_t kStatePadding = 8;
-/// States that are computed together. Transitions lie in blocks of this many target states:
+/// Models with fewer states (padded) have transitions as they are, [from][to]. With more, states are reached in groups,
+/// and the transitions into a group lie together, a cache line per state before (viterbi_many.hpp):
 ///
-///     from (r)    block 0: to 0 .. 63      block 1: to 64 .. 127     the last block: as wide as what is left
-///        0        x x x x x x ...          x x x x x x ...
-///        1        x x x x x x ...          x x x x x x ...
-inline constexpr int32_t kTargetStates = 64;
-
+///     group 0: to 0 .. 7            group 1: to 8 .. 15
+///     from 0   x x x x x x x x      from 0   x x x x x x x x
+///     from 1   x x x x x x x x      from 1   x x x x x x x x
+///     ...
+inline constexpr int32_t kGroupedFrom = 80;
+inline constexpr int32_t kGroup = kStatePadding;
+/// States before a group are looked through so many at a time.
+inline constexpr int32_t kLookedThrough = 64;
 /// Smaller logarithms than this are rounded to multiples of 2^-36. A double that is added to kRounder and taken off
 /// again is: the last bit of what lies in [2^16, 2^17) is 2^-36.
 inline constexpr double kMostRounded = 0x1p15, kRounder = 0x1.8p16;
@@ -35,16 +39,24 @@ class ViterbiModel {
 
     int32_t n_states, n_symbols, stride;  ///< stride: n_states, padded
     const double *start;                  ///< [stride]
-    const double *from;                   ///< transitions in blocks of targets, each [stride][width of the block]
+    const double *from;                   ///< [stride][stride], or [group][rows()][kGroup]
     const double *into;                   ///< [stride][stride]: those into a state lie in its row
-    const double *highest;                ///< [block][stride]: from each state, the highest one into the block
     const double *emission;               ///< [n_symbols][stride]
+    const double *reached;                ///< [stride]: -inf, or inf where no state before reaches a state
+    const int16_t *highest = nullptr;     ///< [group][rows()]: no transition into the group is above, in bound_steps
+    double bound_steps = 0;               ///< Bounds of logarithms are whole numbers of 1 / bound_steps.
     double largest;                       ///< The highest finite logarithm without its sign.
 
-    int32_t n_blocks() const { return (stride + kTargetStates - 1) / kTargetStates; }
+    bool is_grouped() const { return stride >= kGroupedFrom; }
+    int32_t n_groups() const { return stride / kGroup; }
+    /// States before a group, padded.
+    int32_t rows() const { return (stride + kLookedThrough - 1) / kLookedThrough * kLookedThrough; }
 
   private:
     Buffer<double> memory_;
+    Buffer<int16_t> bounds_;
+
+    void take_transitions(const HmmLogs &logs, double *from_at, double *into_at);
 };
 
 /// The steps of one sequence: codes, or frames [n, n_states].

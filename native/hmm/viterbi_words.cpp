@@ -35,7 +35,8 @@ Words words_of_symbols(const ViterbiModel &model, int64_t n_symbols) {
 }
 
 int word_length(const ViterbiModel &model, int64_t n_symbols, int64_t n_steps, int32_t most_states) {
-    if (model.largest > kMostOfWords || model.stride > std::min(most_states, kTargetStates) || !n_symbols) return 1;
+    if (model.largest > kMostOfWords || model.stride > std::min(most_states, kMostStatesOfWords) || !n_symbols)
+        return 1;
     for (const int length : {4, 3, 2}) {
         if (length > 2 && model.n_states > 1 << kInnerBits) continue;
         const int64_t n_words = power(n_symbols, length);

@@ -16,7 +16,10 @@
 
 namespace tropalign {
 
-/// All words of one length, of a model with up to 64 states.
+/// States of a model with words, at most: the way back has a bit per state.
+inline constexpr int32_t kMostStatesOfWords = 64;
+
+/// All words of one length.
 struct Words {
     int64_t n_words;
     int32_t stride;

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from kept_parts import damage, parts_in
+
 from tropalign.cli.main import main
 
 
@@ -32,9 +34,8 @@ def stopped_and_resumed(monkeypatch, task, command, n_damaged=0):
     with monkeypatch.context() as patch:
         patch.setattr(task, "on_cpu", fails)
         assert main(first) == 4
-        assert len(list(parts.glob("part??????"))) == 2
-        for k in range(n_damaged):
-            (parts / f"part{k:06}").write_bytes(b"tropart2")
+        assert len(parts_in(parts)) == 2
+        damage(parts, n_damaged)
         assert main(first) == 0
     assert len(computed) == 1 + n_damaged + len(set(computed))  # only what failed or was damaged is computed twice
     assert main([*command, "-q", "--shard", "2/2", "-o", "2of2.shard"]) == 0

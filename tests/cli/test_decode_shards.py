@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import pytest
+from kept_parts import damage, parts_in
 from shard_runs import named, refuses
 
 from tropalign.cli.main import main
@@ -102,11 +103,12 @@ def test_the_shares_are_even(folder, monkeypatch):
 #: A command that is killed at its fourth tile, when two of those before are on the disk.
 KILLED = """
 import os, pathlib, signal, sys, time
+from kept_parts import parts_in
 from tropalign.cli.main import main
 from tropalign.hmm.decode_task import DecodeTask
 compute, parts = DecodeTask.on_cpu, pathlib.Path("out.tsv.parts")
 def killed(task, tile, *rest):
-    while tile.index == 3 and len(list(parts.glob("part??????"))) < 2:
+    while tile.index == 3 and len(parts_in(parts)) < 2:
         time.sleep(0.001)
     if tile.index == 3:
         os.kill(os.getpid(), signal.SIGKILL)
@@ -124,8 +126,8 @@ def test_a_killed_run_goes_on(folder, more, monkeypatch):
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     killed = subprocess.run([sys.executable, "-c", KILLED, *ours], cwd=folder, env=environment, timeout=120)
     assert killed.returncode == -signal.SIGKILL
-    done = sorted((folder / "out.tsv.parts").glob("part??????"))
-    done[0].write_bytes(b"")  # a damaged part is found
+    done = list(parts_in(folder / "out.tsv.parts"))
+    damage(folder / "out.tsv.parts", 1)  # which is found
     compute, computed = DecodeTask.on_cpu, []
 
     def counted(task, tile, *rest):
@@ -136,7 +138,7 @@ def test_a_killed_run_goes_on(folder, more, monkeypatch):
         patch.setattr(DecodeTask, "on_cpu", counted)
         assert main(ours) == 0
     assert not (folder / "out.tsv.parts").exists()
-    kept = {int(path.name[4:]) for path in done[1:]}
+    kept = set(done[1:])
     assert kept and set(computed) == set(range(len(kept) + len(computed))) - kept
     if more:
         assert main([*words, "--shard", "1/2", "-o", "other.shard"]) == 0

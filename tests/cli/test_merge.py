@@ -29,6 +29,7 @@ FORMATS = {
     "scores": ["--report", "score"],
     "paf": ["-f", "paf"],
     "sam": ["-f", "sam"],
+    "sam of the best": ["-f", "sam", "--top", "2"],
     "srspair": ["-f", "srspair"],
     "fasta": ["-f", "fasta"],
     "arrow": ["-f", "arrow"],
@@ -164,7 +165,7 @@ def test_parts_that_somebody_else_wrote(few, tmp_path, sharded, capsys):
     """Whole by every checksum, but no matrix: no defect of tropalign."""
     import zipfile
 
-    from tropalign.execution.parts import packed
+    from tropalign.execution.packed import packed
 
     shards = sharded(2, few, "-f", "matrix")
     with zipfile.ZipFile(shards[0]) as archive:

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from Bio import AlignIO, Phylo, SeqIO
+from kept_parts import parts_in
 from msa.evolved import evolved_family
 
 import tropalign
@@ -305,10 +306,6 @@ def keeps_to_memory(tmp_path, capsys, options):
     assert int((tmp_path / "peak").read_text()) < needed * 1024 * 1.02
 
 
-def parts_in(out):
-    return {path.name for path in out.with_name(f"{out.name}.parts").glob("part??????")}
-
-
 @pytest.fixture
 def some(tmp_path):
     """Twelve proteins of 700 residues, alike: a second's work in tiles of four pairs."""
@@ -337,15 +334,15 @@ def many(tmp_path):
 
 def goes_on(tmp_path, start, n_parts, name, options):
     """Kills a run that has so many parts; its like goes on, and writes what a run that nobody killed does."""
-    out, whole = tmp_path / name, tmp_path / f"whole.{name}"
+    out, whole, parts = tmp_path / name, tmp_path / f"whole.{name}", tmp_path / f"{name}.parts"
     options = ["msa", *map(str, options), "-t", "1"]
     process = start(*options, "-o", out, environment=KEPT)
-    while len(parts_in(out)) < n_parts:
+    while len(parts_in(parts)) < n_parts:
         assert process.poll() is None, "the run ended before it could be killed"
         time.sleep(0.0005)
     process.send_signal(signal.SIGKILL)
     process.wait()
-    assert not out.exists() and parts_in(out)
+    assert not out.exists() and parts_in(parts)
     other = start(*options, "--seed", "1", "-o", out, environment=KEPT, stderr=subprocess.PIPE)
     assert (
         other.wait() == 3

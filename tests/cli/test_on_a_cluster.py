@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from kept_parts import parts_in
 
 from tropalign.cli.main import main
 from tropalign.errors import UsageError
@@ -136,7 +137,7 @@ def test_a_client_that_was_killed_comes_back(address, tmp_path):
     command = [sys.executable, "-m", "tropalign.cli.main", *words, str(out), "--cluster", address]
     process = subprocess.Popen(command, env=means)
     parts = out.with_name("out.tsv.parts")
-    while len(list(parts.glob("part??????"))) < 3:
+    while len(parts_in(parts)) < 3:
         assert process.poll() is None, "the run ended before it could be stopped"
         time.sleep(0.002)
     process.send_signal(signal.SIGKILL)
@@ -249,7 +250,7 @@ def test_interrupted_local_processes_end_without_a_word(tmp_path):
         os.environ["TROPALIGN_TILE_PAIRS"] = "5"
         os.execv(sys.executable, [sys.executable, "-m", "tropalign.cli.main", *words])
     parts = out.with_name("out.tsv.parts")
-    while not list(parts.glob("part??????")):
+    while not parts_in(parts):
         assert os.waitpid(pid, os.WNOHANG) == (0, 0), "the run ended before it could be stopped"
         time.sleep(0.01)
     os.write(terminal, b"\x03")

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from held import Held
+from kept_parts import parts_in
 from shard_runs import named
 
 from tropalign.cli.main import main
@@ -100,27 +101,27 @@ def stopped(folder, monkeypatch):
         patch.setattr(PlaceTask, "on_cpu", fails)
         patch.setattr(PlaceTask, "split", lambda task, tile: [])
         assert main([*WORDS, "reads.fa", *named(OUTPUTS["all"], "out")]) == 4
-    assert len(list((folder / "out.fa.parts").glob("part??????"))) == 4
+    assert len(parts_in(folder / "out.fa.parts")) == 4
     return folder / "out.fa.parts"
 
 
 @pytest.mark.parametrize("damage", ["nothing", "half", "empty", "a byte", "a directory"])
 def test_a_run_goes_on_and_finds_damaged_parts(stopped, damage, capsys):
-    part = stopped / "part000001"
-    data = part.read_bytes()
+    file = stopped / "section0"
+    data = file.read_bytes()
     if damage == "a directory":
-        part.unlink()
-        part.mkdir()
+        file.unlink()
+        file.mkdir()
     elif damage != "nothing":
-        part.write_bytes({"half": data[: len(data) // 2], "empty": b"", "a byte": data[:-1] + b"?"}[damage])
+        file.write_bytes({"half": data[: len(data) // 2], "empty": b"", "a byte": data[:-1] + b"?"}[damage])
     words = [word for word in WORDS if word != "-q"]
     capsys.readouterr()
     code = main([*words, "reads.fa", *named(OUTPUTS["all"], "out")])
     error = capsys.readouterr().err
     if damage == "a directory":
-        assert code == 3 and "part000001: this cannot be written" in error and error.count("\n") == 1
+        assert code == 3 and "section0: this cannot be written" in error and error.count("\n") == 1
         return
-    assert code == 0 and ("part 1 is damaged and computed again" in error) == (damage != "nothing")
+    assert code == 0 and ("damaged and computed again" in error) == (damage != "nothing")
     assert main([*WORDS, "reads.fa", *named(OUTPUTS["all"], "whole")]) == 0
     assert made("out") == made("whole")
 
@@ -181,20 +182,20 @@ def test_a_stopped_run_goes_on(real, tmp_path, tmp_path_factory, start, number):
     words = ["place", "--reference", real / "ref.npz", real / "reads.fa", "-q", "-t", "1"]
     out, parts = tmp_path / "out.fa", tmp_path / "out.fa.parts"
     process = start(*words, "-o", out, "--table", tmp_path / "out.tsv", environment=small, stderr=subprocess.PIPE)
-    while len(list(parts.glob("part??????"))) < 3:
+    while len(parts_in(parts)) < 3:
         assert process.poll() is None, "the run ended before it could be stopped"
         time.sleep(0.001)
     process.send_signal(number)
     process.wait(timeout=120)
     assert process.returncode == {signal.SIGKILL: -9, signal.SIGINT: 130}.get(number, 128 + number)
     assert [path.name for path in tmp_path.iterdir()] == ["out.fa.parts"]
-    before = {path.name: path.stat().st_mtime_ns for path in parts.glob("part??????")}
+    before = parts_in(parts)
     again = start(*words, "-o", out, "--table", tmp_path / "out.tsv", environment=small)
     while not held.holds(again.pid):
         assert again.poll() is None
         time.sleep(0.001)
-    now = {path.name: path.stat().st_mtime_ns for path in parts.glob("part??????")}
-    assert {name: now[name] for name in before} == before  # nothing is computed twice
+    now = parts_in(parts)
+    assert {index: now[index] for index in before} == before  # nothing is computed twice
     held.release()
     assert again.wait() == 0
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.fa", "out.tsv"]

@@ -6,6 +6,7 @@ import sys
 import time
 
 import pytest
+from kept_parts import parts_in
 
 from tropalign.cli.main import main
 
@@ -16,10 +17,6 @@ SMALL_TILES = {"TROPALIGN_TILE_PAIRS": "20"}
 def small_tiles(monkeypatch):
     """Few pairs per tile, so that a run has parts to lose."""
     monkeypatch.setenv("TROPALIGN_TILE_PAIRS", "4")
-
-
-def parts_in(directory):
-    return {path.name: path.stat().st_mtime_ns for path in directory.glob("part??????")}
 
 
 def wait_for(condition, process):
@@ -49,7 +46,7 @@ def test_a_killed_run_goes_on(medium, tmp_path, small_tiles, start, held, n_part
     again = start("pairs", medium, "-o", out, environment=SMALL_TILES | held.environment)
     wait_for(lambda: held.holds(again.pid) and len(parts_in(directory)) >= 5, again)
     now = parts_in(directory)
-    assert {name: now[name] for name in before} == before  # nothing is computed twice
+    assert {index: now[index] for index in before} == before  # nothing is computed twice
     held.release()
     assert again.wait() == 0
     assert not directory.exists()
@@ -170,16 +167,18 @@ sys.exit(main())
 """
 
 
-@pytest.mark.parametrize("where", ["out.tsv.parts/part000000", "out.tsv"])
-def test_a_full_disk_and_the_run_after_it(few, tmp_path, small_tiles, where):
+@pytest.mark.parametrize("n_rows", [4, None])
+def test_a_full_disk_and_the_run_after_it(few, tmp_path, small_tiles, n_rows):
+    """In the first part, or in the last one."""
     whole, out = tmp_path / "whole.tsv", tmp_path / "out.tsv"
     assert main(["pairs", few, "-o", str(whole)]) == 0
-    rows = [line for line in whole.read_bytes().splitlines(keepends=True) if not line.startswith((b"#", b"query"))]
-    sizes = {"out.tsv.parts/part000000": sum(map(len, rows[:4])), "out.tsv": whole.stat().st_size}
-    command = [sys.executable, "-c", LIMITED, str(sizes[where] - 1), "pairs", few, "-o", str(out)]
+    lines = whole.read_bytes().splitlines(keepends=True)
+    n_before = sum(line.startswith((b"#", b"query")) for line in lines)
+    size = sum(map(len, lines[: None if n_rows is None else n_before + n_rows]))
+    command = [sys.executable, "-c", LIMITED, str(size - 1), "pairs", few, "-o", str(out)]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 4 and not out.exists()
-    assert f"tropalign: {tmp_path / where}: the disk is full or the file too large (" in done.stderr
+    assert f"tropalign: {out}.parts/section0: the disk is full or the file too large ({size} bytes" in done.stderr
     assert "free space, or write elsewhere with -o; the same command then goes on" in done.stderr
     assert done.stderr.count("\n") == 1
     assert main(["pairs", few, "-o", str(out)]) == 0

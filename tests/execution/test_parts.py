@@ -1,4 +1,5 @@
 import errno
+import io
 import os
 import signal
 import subprocess
@@ -8,19 +9,14 @@ import time
 from dataclasses import replace
 
 import pytest
+from kept_parts import parts_in
 
 from tropalign.errors import InputError, ResourceError, TropalignWarning
 from tropalign.execution.manifest import Manifest
-from tropalign.execution.parts import (
-    WAITING_BYTES,
-    WRITERS,
-    Parts,
-    PartWriting,
-    Sections,
-    Spool,
-    packed,
-    recorded_manifest,
-)
+from tropalign.execution.part_list import listed
+from tropalign.execution.parts import LIST, Parts, PartWriting, recorded_manifest
+from tropalign.execution.sections import BLOCK_BYTES
+from tropalign.execution.spool import Spool
 
 RUN = Manifest("f00d", "cut", 4, {"mode": "local", "matrix": "BLOSUM62"}, 1 << 30)
 
@@ -81,7 +77,7 @@ def test_parts_of_another_run_are_refused(directory, other, difference):
 def test_without_a_part_there_is_nothing_to_refuse(directory):
     other = replace(RUN, fingerprint="beef")
     Parts(directory, RUN).close()  # as a kill leaves it
-    assert names(directory) == ["manifest.json"]
+    assert names(directory) == ["list", "manifest.json"]
     with Parts(directory, other) as parts:
         parts.write(0, [b"x"])
     assert recorded_manifest(directory) == other
@@ -110,20 +106,20 @@ def test_one_run_at_a_time(directory):
 def test_parts_without_a_manifest_are_not_trusted(directory):
     """What a kill in the middle of ``finish`` can leave."""
     directory.mkdir()
-    for name in ("part000001", "part000002.tmp", "manifest.json.tmp", "out.tmp"):
+    for name in ("section0", "section1.2", "list.tmp", "manifest.json.tmp", "out.tmp"):
         (directory / name).write_bytes(b"?")
     with Parts(directory, RUN) as parts:
         assert parts.finished([1], 1) == set()
-        assert names(directory) == ["manifest.json"]
+        assert names(directory) == ["list", "manifest.json"]
 
 
 def test_a_directory_of_other_things_is_left_alone(directory):
     directory.mkdir()
-    (directory / "part000001").write_bytes(b"?")
+    (directory / "section1").write_bytes(b"?")
     (directory / "thesis.tex").write_text("all of it")
     with pytest.raises(InputError, match=r"it holds 'thesis\.tex': move that away"):
         Parts(directory, RUN)
-    assert names(directory) == ["part000001", "thesis.tex"]
+    assert names(directory) == ["section1", "thesis.tex"]
 
 
 @pytest.mark.parametrize(
@@ -142,23 +138,53 @@ def test_a_file_in_the_place_of_the_directory(directory):
         Parts(directory, RUN)
 
 
-def test_a_full_disk(directory, monkeypatch):
+def test_a_full_disk(directory):
     resource = pytest.importorskip("resource")
     with Parts(directory, RUN) as parts:
-        parts.write(0, [b"zero"])
+        parts.write(0, [b"zero", b"table"])
         limits = resource.getrlimit(resource.RLIMIT_FSIZE)
         resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, limits[1]))
         try:
             with pytest.raises(ResourceError) as caught:
-                parts.write(1, [b"x" * 200_000])
+                parts.write(1, [iter([b"x" * 60_000, b"y" * 60_000]), b"table"])
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, limits)
         assert str(caught.value) == (
-            f"{directory / 'part000001'}: the disk is full or the file too large (200024 bytes were to be written): "
+            f"{directory / 'section0'}: the disk is full or the file too large (120004 bytes were to be written): "
             "free space, or write elsewhere with -o"
         )
-        assert caught.value.needed_bytes == 200_024
-    assert names(directory) == ["manifest.json", "part000000"]
+        assert caught.value.needed_bytes == 120_004
+        assert parts.path(0).stat().st_size == 4  # what was written of the part is gone
+        parts.write(2, [b"two", b"more"])
+    with Parts(directory, RUN) as again:
+        assert again.finished(range(4), 2) == {0, 2}
+        assert list(again.sections(0, [2, 0])) == [b"two", b"zero"]
+
+
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
+def test_a_part_whose_making_fails_leaves_nothing(directory, error):
+    def blocks():
+        yield b"some"
+        raise error
+
+    with Parts(directory, RUN) as parts:
+        parts.write(0, [b"zero"])
+        with pytest.raises(error):
+            parts.write(1, [blocks()])
+        parts.write(2, [b"two"])
+        assert parts.path(0).read_bytes() == b"zerotwo"
+        assert parts.finished(range(4), 1) == {0, 2}
+
+
+def test_what_a_kill_left_behind_the_last_part_is_cut_off(directory):
+    with Parts(directory, RUN) as parts:
+        parts.write(0, [b"zero"])
+    with open(directory / "section0", "ab") as file:
+        file.write(b"half of a part")
+    with Parts(directory, RUN) as again:
+        assert again.finished(range(4), 1) == {0}
+        again.write(1, [b"one"])
+        assert again.path(0).read_bytes() == b"zeroone"
 
 
 WRITER = """
@@ -178,8 +204,7 @@ def test_killed_at_any_moment_only_whole_parts_are_there(directory):
     n_done = 0
     for moment in (0.0, 0.003, 0.011, 0.02):
         process = subprocess.Popen([sys.executable, "-c", WRITER, str(directory)])
-        target = directory / f"part{n_done + 3:06d}"
-        while not target.exists():
+        while len(parts_in(directory)) < n_done + 4:
             assert process.poll() is None
             time.sleep(0.0005)
         time.sleep(moment)
@@ -194,49 +219,155 @@ def test_killed_at_any_moment_only_whole_parts_are_there(directory):
 
 
 def damaged(data):
-    """Ways in which a part may not be what was written."""
-    yield "cut short", data[: len(data) // 2]
-    yield "empty", b""
-    yield "longer", data + b"?"
-    for at in (0, 9, 12, 20, len(data) - 1):
-        yield f"byte {at}", data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]
+    """Ways in which a file may not be what was written."""
+    yield data[: len(data) // 2]
+    yield b""
+    for at in (len(data) // 2, len(data) - 1):
+        yield data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]
 
 
-@pytest.mark.parametrize("way", range(8))
-def test_a_damaged_part_is_computed_again(directory, way):
+@pytest.mark.parametrize("way", range(4))
+@pytest.mark.parametrize("section", [0, 1])
+def test_a_damaged_part_is_computed_again(directory, way, section):
+    """As a power cut leaves it, which came before the disk had what was listed."""
     with Parts(directory, RUN) as parts:
         parts.write(0, [b"good", b"too"])
-        parts.write(1, [b"bad" * 99, b"too"])
-        path = parts.path(1)
-        path.write_bytes(list(damaged(path.read_bytes()))[way][1])
-        if way != 2:  # of what follows the sections nothing is read
-            with pytest.raises(InputError, match=r"part000001: this part is damaged"):
-                [parts.read(1, number) for number in (0, 1)]
-    with Parts(directory, RUN) as again, pytest.warns(TropalignWarning, match=r"part 1 is damaged and computed again"):
-        assert again.finished(range(4), 2) == {0}
-    assert not path.exists()
+        parts.write(1, [b"bad" * 99, b"also bad"])
+        path = parts.path(section)
+        path.write_bytes(list(damaged(path.read_bytes()))[way])
+        with pytest.raises(InputError, match=rf"section{section}: a part in it is damaged: repeat the run"):
+            parts.read(1, section)
+    n_lost = 2 if way == 1 else 1
+    text = "part 1 is damaged and computed again" if n_lost == 1 else "2 parts, the first 0, are damaged and computed"
+    with Parts(directory, RUN) as again, pytest.warns(TropalignWarning, match=text):
+        assert again.finished(range(4), 2) == {0, 1} - {1, 2 - n_lost}
+        again.write(1, [b"one", b"1"])
+    with Parts(directory, RUN) as again:  # nothing is told twice
+        assert 1 in again.finished(range(4), 2) and again.read(1, section) == [b"one", b"1"][section]
+
+
+@pytest.mark.parametrize("way", range(4))
+def test_a_damaged_list_loses_what_it_does_not_hold(directory, way):
+    with Parts(directory, RUN) as parts:
+        for index in range(4):
+            parts.write(index, [b"part %d" % index])
+    data = (directory / LIST).read_bytes()
+    (directory / LIST).write_bytes(list(damaged(data))[way])
+    known = set(listed((directory / LIST).read_bytes())[0])
+    with pytest.warns(TropalignWarning, match="the list of parts is damaged, and what it does not hold is computed"):
+        parts = Parts(directory, RUN)
+    with parts:
+        assert parts.finished(range(4), 1) == known and len(known) == {0: 1, 1: 0, 2: 1, 3: 3}[way]
+        for index in set(range(4)) - known:
+            parts.write(index, [b"again %d" % index])
+    with Parts(directory, RUN) as again:
+        assert again.finished(range(4), 1) == {0, 1, 2, 3}
+
+
+def test_a_damaged_list_of_another_run_is_not_taken_for_an_empty_one(directory):
+    with Parts(directory, RUN) as parts:
+        parts.write(0, [b"x"])
+    (directory / LIST).write_bytes(b"?")
+    with pytest.raises(InputError, match="finished parts of another run"):
+        Parts(directory, replace(RUN, fingerprint="beef"))
+
+
+def test_parts_of_a_group_are_forgotten_with_their_bytes(directory):
+    with Parts(directory, RUN) as parts:
+        parts.write(0, [b"early", b"1"], 1)
+        parts.write(7, [b"late", b"2"], 2)
+        parts.forget(1)
+        assert parts.path(0, 1).stat().st_size == 0
+        assert parts.read(7, 0) == b"late"
+    with Parts(directory, RUN) as again:
+        assert again.finished(range(9), 2) == {7}
+        again.write(1, [b"new", b"3"], 1)
+        assert again.read(1, 0) == b"new"
+
+
+def written(directory, order, head=b"head|"):
+    parts = Parts(directory, RUN)
+    parts.write_head(0, head)
+    for index in order:
+        parts.write(index, [b"part %d|" % index, b"x" * index])
+    return parts
+
+
+@pytest.mark.parametrize(
+    ("order", "indices", "is_file"),
+    [
+        ([0, 1, 2], [0, 1, 2], True),
+        ([], [], True),
+        ([1, 0, 2], [0, 1, 2], False),
+        ([0, 1, 2], [0, 1], False),
+    ],
+)
+def test_parts_in_order_are_the_file(directory, order, indices, is_file):
+    with written(directory, order) as parts:
+        assert parts.as_file(0, indices, b"other", b"") is None
+        path = parts.as_file(0, indices, b"head|", b"foot")
+        assert (path is not None) == is_file
+        if path is not None:
+            assert path.read_bytes() == b"head|" + b"".join(b"part %d|" % k for k in indices) + b"foot"
+        out = io.BytesIO()
+        out.write(b"".join(parts.sections(0, indices).blocks()))
+        assert out.getvalue() == b"".join(b"part %d|" % k for k in indices)
+        parts.finish()
+
+
+def test_a_file_that_was_given_its_name_too_early_is_taken_back(directory):
+    """By a kill between the name and the end of the directory."""
+    with written(directory, [0, 1]) as parts:
+        os.replace(parts.as_file(0, [0, 1], b"head|", b"foot"), directory.parent / "out.tsv")
+    out = directory.parent / "out.tsv"
+    with Parts(directory, RUN) as again:
+        again.take_back(0, out)
+        assert not out.exists() and again.finished(range(4), 2) == {0, 1}
+        assert again.as_file(0, [0, 1], b"head|", b"foot").read_bytes() == b"head|part 0|part 1|foot"
+    os.replace(directory / "section0", out)
+    out.write_bytes(out.read_bytes().replace(b"1", b"2"))  # a file of the user's by now
+    with Parts(directory, RUN) as again:
+        again.take_back(0, out)
+        assert out.exists()
+        with pytest.warns(TropalignWarning, match="2 parts, the first 0, are damaged and computed again"):
+            assert again.finished(range(4), 2) == set()
+
+
+@pytest.mark.parametrize("has_system_call", [True, False])
+def test_sections_are_copied_into_a_file(directory, tmp_path, monkeypatch, has_system_call):
+    if not has_system_call:
+        monkeypatch.delattr("os.copy_file_range", raising=False)
+    with written(directory, [1, 2, 0]) as parts:
+        parts.write(3, [os.urandom(3 * BLOCK_BYTES + 7), b""])
+        with open(tmp_path / "copy", "wb") as out:
+            out.write(b"before ")
+            parts.sections(0, range(4)).copy_to(out)
+            out.write(b"behind")
+        copied = (tmp_path / "copy").read_bytes()
+        assert copied == b"before " + b"".join(parts.sections(0, range(4))) + b"behind"
+        parts.finish()
 
 
 def test_sections_can_be_gone_through_again(tmp_path):
     with Spool(tmp_path) as spool:
         for k in range(3):
-            spool.write([b"a" * k, b"%d" % k])
+            spool.write([b"a" * k, iter([b"%d" % k, b"."])])
         sections = spool.sections(1)
-        assert list(sections) == list(sections) == [b"0", b"1", b"2"]
+        assert list(sections) == list(sections) == [b"0.", b"1.", b"2."]
+        assert b"".join(sections.blocks()) == b"0.1.2."
         assert list(spool.sections(0)) == [b"", b"a", b"aa"]
     assert os.listdir(tmp_path) == []
-    assert list(Sections(lambda k: packed([b"x"] * k), [0, 1])) == [packed([]), packed([b"x"])]
 
 
 def test_a_full_disk_is_named_where_it_is(tmp_path, monkeypatch):
     class Full:
-        def seek(self, *place):
+        def fileno(self):
             raise OSError(errno.ENOSPC, "No space left on device")
 
         def close(self):
             pass
 
-    monkeypatch.setattr("tempfile.TemporaryFile", lambda dir: Full())
+    monkeypatch.setattr("tempfile.TemporaryFile", lambda dir, buffering: Full())
     monkeypatch.setattr("tempfile.gettempdir", lambda: "/elsewhere")
     for folder, place in (
         (tmp_path, f"{tmp_path}, the folder of the output: .* free space, or write elsewhere with -o"),
@@ -252,33 +383,33 @@ def test_a_folder_that_takes_no_spool_is_named(tmp_path, monkeypatch):
         Spool(None)
 
 
-def test_an_error_of_the_last_part_is_told():
-    may_fail = threading.Event()
+@pytest.mark.parametrize("n_more", [0, 1])
+def test_what_the_disk_says_late_is_told(directory, monkeypatch, n_more):
+    """A file system may find out that it is full when it is to keep what it took."""
+    has_failed = threading.Event()
 
-    def write(index, sections):
-        may_fail.wait(60)
-        raise ResourceError("the disk is full")
+    def fails(descriptor):
+        has_failed.set()
+        raise OSError(errno.ENOSPC, "No space left on device")
 
-    with pytest.raises(ResourceError, match="the disk is full"), PartWriting(write) as writing:
-        writing.put(0, [b""])
-        may_fail.set()
+    monkeypatch.setattr("tropalign.execution.parts._sync_data", fails)
+    text = "section0: the disk is full"
+    with Parts(directory, RUN) as parts, pytest.raises(ResourceError, match=text), PartWriting(parts) as writing:
+        writing.put(0, [b"zero"])
+        assert has_failed.wait(60)
+        for index in range(1, 1 + n_more):
+            time.sleep(0.05)
+            writing.put(index, [b"more"])
 
 
-@pytest.mark.parametrize("size", [1, WAITING_BYTES // 4, WAITING_BYTES // 2 + 1, WAITING_BYTES + 1])
-def test_parts_that_wait_for_the_disk_are_bounded(size):
-    lock, on_their_way, most = threading.Lock(), [0], [0]
-
-    def write(index, sections):
-        time.sleep(0.005)  # a slow disk
-        with lock:
-            on_their_way[0] -= 1
-
-    data = bytes(size // 2), bytes(size - size // 2)
-    with PartWriting(write) as writing:
-        for index in range(3 * WRITERS):
-            writing.put(index, data)
-            with lock:
-                on_their_way[0] += 1
-                most[0] = max(most[0], on_their_way[0])
-    assert on_their_way[0] == 0
-    assert 1 <= most[0] <= max(1, min(WRITERS, WAITING_BYTES // size))
+def test_parts_are_on_the_disk_when_they_are_all_written(directory, monkeypatch):
+    synced = []
+    monkeypatch.setattr("tropalign.execution.parts._sync_data", lambda descriptor: synced.append(os.fstat(descriptor)))
+    with Parts(directory, RUN) as parts:
+        with PartWriting(parts) as writing:
+            for index in range(50):
+                writing.put(index, [b"part", b"of two"])
+        sizes = {status.st_ino: status.st_size for status in synced}
+        for name in ("section0", "section1", "list"):
+            status = (directory / name).stat()
+            assert sizes[status.st_ino] == status.st_size

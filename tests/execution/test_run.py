@@ -29,8 +29,14 @@ class Letters:
 class Joined:
     name, is_binary, needs_all = "text", False, False
 
+    def __init__(self, frame=None):
+        self.frame = frame
+
     def encode(self, result):
         return result.encode()
+
+    def blocks(self, result):
+        yield result.encode()
 
     def assemble(self, parts, out):
         out.write(b"".join(parts))

@@ -14,6 +14,7 @@ from formats.tables import random_table
 from tropalign.errors import InputError, UsageError
 from tropalign.formats.format import Codec
 from tropalign.formats.header import Header
+from tropalign.formats.pairs import FORMATS
 from tropalign.formats.registry import (
     ROOMS,
     check_format,
@@ -259,3 +260,24 @@ def test_every_format_writes_any_command(any_table, name):
     writer = make_writer("pairs", name, header, context_for(table))
     writer.assemble(parts_of(writer, table), out)
     assert (b"\x1b" not in out.getvalue()) or writer.is_binary
+
+
+IN_BLOCKS = [form.name for form in FORMATS["pairs"] if form.is_in_blocks]
+
+
+@pytest.mark.parametrize("name", IN_BLOCKS)
+@pytest.mark.parametrize("n_bytes", [1, 3000])
+def test_blocks_are_the_part_and_the_frame_is_around_it(name, n_bytes, any_table, monkeypatch):
+    monkeypatch.setattr("tropalign.formats.format.BLOCK_BYTES", n_bytes)
+    monkeypatch.setattr("tropalign.formats.format.FIRST_ROWS", 2)
+    writer, out = make_writer("pairs", name, HEADER, context_for(any_table)), io.BytesIO()
+    blocks = list(writer.blocks(any_table))
+    assert len(blocks) > 2 and b"".join(blocks) == writer.encode(any_table)
+    writer.assemble(blocks, out)
+    head, foot = writer.frame
+    assert out.getvalue() == head + b"".join(blocks) + foot
+
+
+def test_which_formats_are_made_in_blocks_is_known_before_their_codecs():
+    known = {form.name for form in FORMATS["pairs"] if form.is_in_blocks or form.wants_whole_queries}
+    assert known == {form.name for form in FORMATS["pairs"] if form.codec.blocks is not None}

@@ -2,6 +2,7 @@
 
 import dataclasses
 import io
+import itertools
 import shutil
 import subprocess
 import sys
@@ -258,6 +259,31 @@ def test_a_full_disk_is_told(strands):
     writer = make_writer("pairs", "bam", HEADER, context_for(strands))
     with pytest.raises(OSError, match="No space left"):
         writer.assemble(parts_of(writer, strands), Full())
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_whole_queries_are_written_as_they_stand_in_the_file(seed, monkeypatch):
+    """In blocks of some rows, which cut a query's rows apart."""
+    monkeypatch.setattr("tropalign.formats.format.BLOCK_BYTES", 700)
+    monkeypatch.setattr("tropalign.formats.format.FIRST_ROWS", 3)
+    table = random_table(seed, n_rows=40, alphabet=NUCLEOTIDE, has_strand=True)
+    table = table.take(np.argsort(table.query_index, kind="stable"))
+    usual = make_writer("pairs", "sam", HEADER, context_for(table))
+    whole = make_writer("pairs", "sam", HEADER, context_for(table, has_whole_queries=True))
+    assert usual.needs_all and usual.frame is None and not whole.needs_all
+    expected, out = io.BytesIO(), io.BytesIO()
+    usual.assemble(parts_of(usual, table, (7, 20)), expected)
+    borders = np.flatnonzero(np.diff(table.query_index)) + 1
+    cuts = [0, int(borders[len(borders) // 2]), len(table)]
+    blocks = [list(whole.blocks(table.slice(a, b))) for a, b in itertools.pairwise(cuts)]
+    assert max(map(len, blocks)) > 1
+    whole.assemble(itertools.chain(*blocks), out)
+    assert out.getvalue() == expected.getvalue()
+    head, foot = whole.frame
+    assert head + b"".join(itertools.chain(*blocks)) + foot == out.getvalue()
+    assert b"".join(whole.encode(table.slice(a, b)) for a, b in itertools.pairwise(cuts)) == b"".join(
+        itertools.chain(*blocks)
+    )
 
 
 def test_shards_bring_what_the_file_needs(strands):

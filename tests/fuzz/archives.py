@@ -19,7 +19,7 @@ import numpy as np
 
 import tropalign as ta
 from tropalign.errors import TropalignError, damage
-from tropalign.execution.parts import MAGIC, packed, read_section
+from tropalign.execution.packed import MAGIC, packed, read_section
 
 PROTEINS = {"a": "MKVLAWMKTAYIAKQRGHE", "b": "MKILAWMTAYIAKQRGH", "c": "MKVAWMKTAYIKQRQGHE"}
 READS = {"r": "GTACTACG", "s;size=3": "CGACGTA", "none": "NNN"}
@@ -207,9 +207,10 @@ def _changed(content: bytes, rng: random.Random) -> bytes:
     if content.startswith(b"PK"):
         return rewritten(content, [], rng)
     if content.startswith(MAGIC):  # a part of a shard
-        sections, file = list[bytes](), io.BytesIO(content)
-        while (section := read_section(file, len(sections))) is not None:
-            sections.append(section)
+        sections = list[bytes]()
+        with contextlib.suppress(ValueError):
+            while True:
+                sections.append(read_section(content, len(sections)))
         if sections:
             at = rng.randrange(len(sections))
             sections[at] = _changed(sections[at], rng)

@@ -163,18 +163,20 @@ def test_shards_become_the_bytes_of_one_run(project, shell):
 #: In place of tropalign: the second share is killed when it has two parts, once; then it says what is left of it.
 KILLER = """#!{python}
 import os, pathlib, signal, subprocess, sys, time
+sys.path.append({tests!r})
+from kept_parts import parts_in
 words = [{python!r}, "-m", "tropalign.cli.main", *sys.argv[1:]]
 if "2/2" in words:
     parts = pathlib.Path(words[words.index("--output") + 1] + ".parts")
     killed = pathlib.Path("killed")
     if not killed.exists():
         process = subprocess.Popen(words)
-        while process.poll() is None and len(list(parts.glob("part??????"))) < 2:
+        while process.poll() is None and len(parts_in(parts)) < 2:
             time.sleep(0.001)
         process.send_signal(signal.SIGKILL)
         killed.write_text(str(process.wait()))
         sys.exit(137)
-    pathlib.Path("left").write_text(str(len(list(parts.glob("part??????")))))
+    pathlib.Path("left").write_text(str(len(parts_in(parts))))
 os.execv(words[0], words)
 """
 
@@ -183,7 +185,9 @@ def test_a_killed_job_goes_on(project, shell, tmp_path, monkeypatch):
     monkeypatch.setenv("TROPALIGN_TILE_PAIRS", "20")
     (project / "long.fasta").write_text("".join(f">s{k}\n{'MKVLAAGWHHE' * 150}\n" for k in range(30)))
     config = ["--config", "sequences=long.fasta", "output=results/all.paf", "options=", "shards=2", "threads=1"]
-    (tmp_path / "bin" / "tropalign").write_text(KILLER.format(python=sys.executable))
+    (tmp_path / "bin" / "tropalign").write_text(
+        KILLER.format(python=sys.executable, tests=str(Path(__file__).parent.parent))
+    )
     shell(project, *RUN, *config)
     assert (project / "killed").read_text() == "-9"
     assert int((project / "left").read_text()) >= 2  # Snakemake removes outputs of a failed job, not these

@@ -22,8 +22,8 @@ from tropalign.clusters.comparison import Comparison
 from tropalign.clusters.options import ClusterOptions
 from tropalign.errors import named
 from tropalign.execution.manifest import Shard
+from tropalign.execution.packed import packed, unpacked
 from tropalign.execution.partition import CostList, cuts, share
-from tropalign.execution.parts import packed, unpacked
 from tropalign.execution.task import Tile
 from tropalign.machine.memory import require
 

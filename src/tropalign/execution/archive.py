@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-import io
 import json
 import os
-import shutil
 import zipfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -14,7 +12,8 @@ from typing import Any
 
 from tropalign.errors import InputError, damage
 from tropalign.execution.manifest import Manifest, RemainingWork
-from tropalign.execution.parts import MANIFEST, Parts, packed, part_name, read_section
+from tropalign.execution.packed import packed, part_head, read_section, section_blocks
+from tropalign.execution.parts import MANIFEST, Parts, part_name
 from tropalign.structs import dataclass
 
 #: Fixed, so that equal shards are equal files.
@@ -63,9 +62,14 @@ def write_archive(
         archive.writestr(zipfile.ZipInfo(MANIFEST, TIME), json.dumps(entries))
         for index in indices:
             entry = zipfile.ZipInfo(part_name(index), TIME)
-            entry.file_size = parts.path(index).stat().st_size
-            with open(parts.path(index), "rb") as part, archive.open(entry, "w") as copy:
-                shutil.copyfileobj(part, copy, 1 << 20)
+            checksums = parts.checksums(index)
+            head = part_head(checksums)
+            entry.file_size = len(head) + sum(length for length, _ in checksums)
+            with archive.open(entry, "w") as copy:
+                copy.write(head)
+                for number in range(len(checksums)):
+                    for block in parts.sections(number, [index]).blocks():
+                        copy.write(block)
         if remaining is not None and manifest.shard is not None and manifest.shard[0] == 1:
             archive.writestr(zipfile.ZipInfo(INPUTS, TIME), packed(remaining.inputs))
 
@@ -156,6 +160,12 @@ class ShardSections:
             for index in range(shard.manifest.n_tiles):
                 yield shard.section(index, self._number)
 
+    def blocks(self) -> Iterator[bytes]:
+        """Every section, one after another, in blocks."""
+        for shard in self._shards:
+            for index in range(shard.manifest.n_tiles):
+                yield from shard.section_blocks(index, self._number)
+
 
 class _Shard:
     """One file."""
@@ -191,18 +201,27 @@ class _Shard:
         """A section of a part. Raises InputError when it is damaged."""
         return self._read(part_name(index), number, f"tile {index}")
 
+    def section_blocks(self, index: int, number: int) -> Iterator[bytes]:
+        """A section of a part in blocks. Raises InputError when it is damaged."""
+        try:
+            entry = self._archive.getinfo(part_name(index))
+            with self._archive.open(entry) as part:
+                yield from section_blocks(part, entry.file_size, number)
+        except damage():
+            raise self._damaged(f"tile {index}") from None
+
     def inputs(self, count: int) -> list[bytes]:
         """What the run read, in so many sections. Raises InputError when it is damaged."""
         return [self._read(INPUTS, number, "the input") for number in range(count)]
 
     def _read(self, name: str, number: int, what: str) -> bytes:
         try:
-            found = read_section(io.BytesIO(self._archive.read(name)), number)
+            return read_section(self._archive.read(name), number)
         except damage():  # encrypted, patched, ...
-            found = None
-        if found is None:
-            raise InputError(f"{what} in it is damaged: write this shard again", file=self.path)
-        return found
+            raise self._damaged(what) from None
+
+    def _damaged(self, what: str) -> InputError:
+        return InputError(f"{what} in it is damaged: write this shard again", file=self.path)
 
 
 def _no_shard(path: str) -> InputError:

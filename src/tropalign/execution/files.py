@@ -172,6 +172,11 @@ def release_outputs() -> None:
             held.holding.close()
 
 
+def is_compressed(path: Path) -> bool:
+    """Whether the suffix of the name says so."""
+    return path.suffix.lower() in COMPRESSIONS
+
+
 def _part_of(path: Path) -> Path:
     """Where a file is made before it gets its name."""
     return path.with_name(f".{path.name}.part")
@@ -180,6 +185,17 @@ def _part_of(path: Path) -> Path:
 @contextmanager
 def made(path: Path, temporary: Path) -> Iterator[None]:
     """The temporary file that the block makes gets its name when the block ends well, and is removed otherwise."""
+    try:
+        with renamed(temporary, path):
+            yield
+    finally:
+        with suppress(OSError):
+            temporary.unlink()
+
+
+@contextmanager
+def renamed(temporary: Path, path: Path) -> Iterator[None]:
+    """The file, once it is on the disk, gets its name when the block ends well, and is left where it is otherwise."""
     try:
         yield
         sync(temporary)
@@ -190,9 +206,6 @@ def made(path: Path, temporary: Path) -> Iterator[None]:
     except OSError as error:
         n_bytes = temporary.stat().st_size if temporary.exists() else 0
         raise disk_error(error, path, n_bytes) from None
-    finally:
-        with suppress(OSError):
-            temporary.unlink()
 
 
 @contextmanager
@@ -259,10 +272,10 @@ def hold(descriptor: int, path: Path) -> None:
 @contextmanager
 def _compressed(path: Path, raw: BinaryIO) -> Iterator[BinaryIO]:
     """The file to be made, compressed as the suffix of its name says; equal bytes make equal files."""
-    suffix = path.suffix.lower()
-    if suffix not in COMPRESSIONS:
+    if not is_compressed(path):
         yield raw
         return
+    suffix = path.suffix.lower()
     stream: Any
     if suffix == ".gz":
         import gzip

@@ -1,43 +1,41 @@
 """What survives a kill: a directory of finished parts beside a manifest of the run.
 
-A part is what one tile leaves behind: a section of bytes for each output. Its file:
+A part is what one tile leaves behind: a section of bytes for each output. Sections of an output are appended to one
+file, in the order in which tiles are done, and a list (`part_list`) says where each lies:
 
-    tropart2 | number of sections | length and CRC-32 of each | the sections one after another
-    8 bytes  | 4 bytes            | 8 + 4 bytes               |
+    list      part 0: 0..310, 0..95 | part 2: 310..512, 95..200 | part 1: ...
+    section0  text of part 0 .......| text of part 2 ...........| text of part 1 ...
+    section1  table of part 0 ......| ...
 
-It is on the disk before it gets its name. A part that a power cut or a bad disk damaged is found, and computed again.
+A part is there once it is listed, after all its sections: a kill costs the tiles that run, and what they had written
+is cut off. Files reach the disk soon afterwards (`PartWriting`). What a power cut or a bad disk damaged is found by its
+checksum, and computed again. Where parts came in the order of the output, and the file is their text as it stands, the
+sections' file becomes the output by a new name.
 """
 
 from __future__ import annotations
 
-import io
 import os
 import re
-import struct
+import threading
 import warnings
 import zlib
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import IO
 
 from tropalign.errors import InputError, TropalignError, TropalignWarning
 from tropalign.execution.files import disk_error, hold, sync
 from tropalign.execution.manifest import Manifest
+from tropalign.execution.part_list import FORGOTTEN, MAGIC, Entry, entry_bytes, listed
 from tropalign.execution.progress import OTHER_PARTS
+from tropalign.execution.sections import Blocks, Sections, Stretch, blocks_at, is_whole, write_all
 
-MANIFEST = "manifest.json"
-PART = re.compile(r"part\d{6,}")
-MAGIC = b"tropart2"
-#: Parts that are written at a time: where a disk takes 6 ms for one, it takes 0.7 ms per part for many (docs/scale.md).
-WRITERS = 8
-#: Bytes of those that wait for the disk, which no tile has accounted for (`--memory`); a larger part waits alone.
-WAITING_BYTES = 16 << 20
-#: Outputs that one run can have.
-MOST_SECTIONS = 64
-_HEAD, _ENTRY = struct.Struct("<8sI"), struct.Struct("<QI")
+MANIFEST, LIST = "manifest.json", "list"
+_SECTION = re.compile(r"section\d+(\.\d+)?")
+#: Where the system has it, what waits for the bytes of a file alone.
+_sync_data = getattr(os, "fdatasync", os.fsync)
 
 
 class Parts:
@@ -60,11 +58,21 @@ class Parts:
         written.
     ResourceError
         The disk is full.
+
+    Warns
+    -----
+    TropalignWarning
+        The list of the parts is damaged.
     """
 
     def __init__(self, directory: Path, manifest: Manifest) -> None:
         self.directory = directory
         self._lock = -1
+        self._entries: dict[int, Entry] = {}
+        self._descriptors: dict[Path, int] = {}
+        self._ends: dict[Path, int] = {}  # of what is listed, and of a head before it
+        self._unsynced: set[Path] = set()
+        self._changed = threading.Lock()  # descriptors and what is not on the disk
         try:
             if directory.exists() and not directory.is_dir():
                 raise InputError(
@@ -77,7 +85,8 @@ class Parts:
                 hold(self._lock, directory)
             found = recorded_manifest(directory)
             difference = None if found is None else found.difference(manifest)
-            if difference and not self.is_empty():
+            is_read = self._read_list()
+            if difference and not (is_read and self.is_empty()):
                 refused = InputError(
                     f"this holds finished parts of another run ({difference}): repeat that run to end it, or remove "
                     "the directory",
@@ -87,7 +96,12 @@ class Parts:
                 raise refused
             if found is None or difference:
                 self._clear()
+                self._write_list()
                 write_atomically(directory / MANIFEST, manifest.to_json().encode())
+            elif not is_read:
+                what = "the list of parts is damaged, and what it does not hold is computed again"
+                warnings.warn(f"{directory}: {what}", TropalignWarning, stacklevel=2)
+                self._write_list()
         except OSError as error:
             self.close()
             raise disk_error(error, directory, 0) from None
@@ -105,254 +119,305 @@ class Parts:
 
     def close(self) -> None:
         """Lets another process have the directory."""
+        with self._changed:
+            for descriptor in self._descriptors.values():
+                os.close(descriptor)
+            self._descriptors.clear()
+            self._unsynced.clear()
         if self._lock >= 0:
             os.close(self._lock)
             self._lock = -1
 
     def is_empty(self) -> bool:
         """Whether no part was finished."""
-        return not any(PART.fullmatch(name) for name in os.listdir(self.directory))
+        return not self._entries
 
-    def path(self, index: int) -> Path:
-        """Where a part lies."""
-        return self.directory / part_name(index)
+    def path(self, section: int, group: int = 0) -> Path:
+        """Where the sections of that number lie, of the parts of a group."""
+        return self.directory / (f"section{section}" + (f".{group}" if group else ""))
 
     @property
     def temporary(self) -> Path:
-        """Where the final file is made before it gets its name."""
+        """Where the final file is made before it gets its name, if it is not made of the sections' file."""
         return self.directory / "out.tmp"
 
     def finished(self, indices: Sequence[int], n_sections: int) -> set[int]:
-        """Indices of the parts that are there and as they were written; damaged ones are removed.
+        """Indices of the parts that are there and as they were written; others are no longer listed.
 
         Warns
         -----
         TropalignWarning
             Parts were damaged, and are computed again.
         """
-        found, damaged = set(), []
-        for index in indices:
-            try:
-                with open(self.path(index), "rb") as file:
-                    is_whole = _is_whole(file, n_sections)
-            except FileNotFoundError:
-                continue
-            except OSError:
-                is_whole = False
-            if is_whole:
-                found.add(index)
-            else:
-                _remove(self.path(index))
-                damaged.append(index)
+        wanted = set(indices)
+        found = {index for index in self._entries if index in wanted and self._is_whole(index, n_sections)}
+        damaged = sorted(wanted.intersection(self._entries) - found)
         if damaged:
+            for index in damaged:
+                del self._entries[index]
+            self._write_list()
             which = (
                 f"part {damaged[0]} is" if len(damaged) == 1 else f"{len(damaged)} parts, the first {damaged[0]}, are"
             )
             warnings.warn(f"{self.directory}: {which} damaged and computed again", TropalignWarning, stacklevel=2)
         return found
 
-    def write(self, index: int, sections: Sequence[bytes]) -> None:
+    def write(self, index: int, sections: Sequence[Blocks], group: int = 0) -> None:
         """Keeps a finished part. Raises ResourceError when the disk is full."""
-        write_atomically(self.path(index), packed(sections))
+        stretches = [self._append(self.path(number, group), section) for number, section in enumerate(sections)]
+        entry = Entry(group, tuple(stretches))
+        self._add_to_list(entry_bytes(index, entry))
+        self._entries[index] = entry
+        for number, stretch in enumerate(stretches):
+            self._ends[self.path(number, group)] = stretch.begin + stretch.length
+
+    def write_head(self, section: int, head: bytes) -> None:
+        """Begins the file of a section, which will be an output, unless parts are in it."""
+        path = self.path(section)
+        if all(not entry.stretches[section].length for entry in self._entries.values() if entry.group == 0):
+            self._ends[path] = 0
+            self._ends[path] = self._append(path, head).length
+
+    def sync(self) -> None:
+        """Waits until what was written is on the disk. Raises ResourceError when that is full."""
+        with self._changed:
+            waiting, self._unsynced = sorted(self._unsynced, key=lambda path: path.name == LIST), set()
+            copies = [(path, os.dup(self._descriptors[path])) for path in waiting]
+        try:
+            for path, descriptor in copies:
+                try:
+                    _sync_data(descriptor)
+                except OSError as error:
+                    raise disk_error(error, path, 0) from None
+        finally:
+            for _, descriptor in copies:
+                os.close(descriptor)
 
     def read(self, index: int, section: int) -> bytes:
         """A section of a finished part. Raises InputError when it is damaged."""
-        with open(self.path(index), "rb") as file:
-            found = read_section(file, section)
-        if found is None:
-            raise InputError("this part is damaged: remove it and repeat the run", file=str(self.path(index)))
+        (found,) = self.sections(section, [index])
         return found
+
+    def sections(self, number: int, indices: Sequence[int]) -> Sections:
+        """That section of parts of one group, in order."""
+        entries = [self._entries[index] for index in indices]
+        path = self.path(number, entries[0].group if entries else 0)
+        return Sections(self._opened(path), [entry.stretches[number] for entry in entries], str(path))
+
+    def checksums(self, index: int) -> list[tuple[int, int]]:
+        """Length and CRC-32 of each section of a part."""
+        return [(stretch.length, stretch.checksum or 0) for stretch in self._entries[index].stretches]
+
+    def as_file(self, section: int, indices: Sequence[int], head: bytes, foot: bytes) -> Path | None:
+        """The file of a section, with its foot, where it is nothing but the head and these parts in order."""
+        path, end = self.path(section), len(head)
+        for stretch in (self._entries[index].stretches[section] for index in indices):
+            if stretch.length and stretch.begin != end:
+                return None
+            end += stretch.length
+        descriptor = self._opened(path)
+        if end != max(self._ends[path], len(head)) or b"".join(blocks_at(descriptor, 0, len(head))) != head:
+            return None
+        self._ends[path] = end
+        self._append(path, foot)
+        with self._changed:  # a file that is open cannot be renamed everywhere
+            os.close(self._descriptors.pop(path))
+            self._unsynced.discard(path)
+        return path
+
+    def take_back(self, section: int, path: Path) -> None:
+        """Makes a file the sections' file again: a run was killed when it had just given it its name."""
+        own = self.path(section)
+        if self.is_empty() or own.exists() or not path.is_file():
+            return
+        try:
+            with open(path, "rb") as file:
+                stretches = [entry.stretches[section] for entry in self._entries.values() if entry.group == 0]
+                is_own = all(is_whole(file.fileno(), stretch) for stretch in stretches)
+            if is_own:
+                os.replace(path, own)
+        except OSError:  # it is not needed
+            return
+
+    def forget(self, group: int) -> None:
+        """Removes the parts of a group, which nobody needs any more."""
+        forgotten = {index: entry for index, entry in self._entries.items() if entry.group == group}
+        if not forgotten:
+            return
+        self._add_to_list(entry_bytes(FORGOTTEN, Entry(group, ())))
+        for index, entry in forgotten.items():
+            del self._entries[index]
+            for number in range(len(entry.stretches)):
+                self._cut(self.path(number, group), 0)
 
     def finish(self) -> None:
         """Takes the directory away: the final file is there."""
+        self.close()
+        self._entries.clear()
         self._clear()
         (self.directory / MANIFEST).unlink(missing_ok=True)
-        self.close()
         self.directory.rmdir()
+
+    def _is_whole(self, index: int, n_sections: int) -> bool:
+        entry = self._entries[index]
+        if len(entry.stretches) != n_sections:
+            return False
+        for number, stretch in enumerate(entry.stretches):
+            path = self.path(number, entry.group)
+            try:
+                if not is_whole(self._opened(path), stretch):
+                    return False
+            except OSError as error:  # of the disk
+                raise disk_error(error, path, 0) from None
+        return True
+
+    def _opened(self, path: Path) -> int:
+        """The file, open, without what a kill left behind the last part in it."""
+        with self._changed:
+            if path not in self._descriptors:
+                flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+                try:
+                    self._descriptors[path] = os.open(path, flags, 0o666)
+                except OSError as error:
+                    raise disk_error(error, path, 0) from None
+            if path not in self._ends:
+                self._ends[path] = max((end for other, end in self._listed_ends() if other == path), default=0)
+            return self._descriptors[path]
+
+    def _listed_ends(self) -> Iterable[tuple[Path, int]]:
+        for entry in self._entries.values():
+            for number, stretch in enumerate(entry.stretches):
+                yield self.path(number, entry.group), stretch.begin + stretch.length
+
+    def _append(self, path: Path, section: Blocks) -> Stretch:
+        """Writes a section behind what is there; what could not be written whole leaves nothing."""
+        descriptor = self._opened(path)
+        begin = end = self._ends[path]
+        checksum, written = 0, False
+        try:
+            if os.lseek(descriptor, 0, os.SEEK_END) != begin:
+                self._cut(path, begin)
+            for block in [section] if isinstance(section, bytes) else section:
+                end += len(block)
+                write_all(descriptor, block)
+                checksum = zlib.crc32(block, checksum)
+            written = True
+        except OSError as error:
+            raise disk_error(error, path, end) from None
+        finally:
+            if not written:
+                with suppress(OSError):
+                    self._cut(path, begin)
+        with self._changed:
+            self._unsynced.add(path)
+        return Stretch(begin, end - begin, checksum)
+
+    def _cut(self, path: Path, end: int) -> None:
+        descriptor = self._opened(path)
+        os.ftruncate(descriptor, end)
+        os.lseek(descriptor, end, os.SEEK_SET)
+        self._ends[path] = end
+
+    def _read_list(self) -> bool:
+        """Reads which parts there are; whether the list is whole. It is not there where a kill ended `finish`."""
+        try:
+            data = (self.directory / LIST).read_bytes()
+        except FileNotFoundError:
+            data = MAGIC
+        self._entries, is_read = listed(data)
+        return is_read
+
+    def _write_list(self) -> None:
+        """Writes the list anew."""
+        path = self.directory / LIST
+        with self._changed:
+            if (descriptor := self._descriptors.pop(path, None)) is not None:
+                os.close(descriptor)
+            self._unsynced.discard(path)
+            self._ends.pop(path, None)
+        write_atomically(path, MAGIC + b"".join(entry_bytes(index, entry) for index, entry in self._entries.items()))
+
+    def _add_to_list(self, entry: bytes) -> None:
+        path = self.directory / LIST
+        self._ends[path] = os.lseek(self._opened(path), 0, os.SEEK_END)
+        if not self._ends[path]:
+            self._ends[path] = self._append(path, MAGIC).length
+        self._append(path, entry)
 
     def _clear(self) -> None:
         """Removes the parts, and what a killed run left half-written; refuses a directory that holds anything else."""
         names = [name for name in os.listdir(self.directory) if name != MANIFEST]
-        unfinished = {MANIFEST + ".tmp", self.temporary.name}
-        foreign = next(
-            (
-                name
-                for name in sorted(names)
-                if name not in unfinished and not PART.fullmatch(name.removesuffix(".tmp"))
-            ),
-            None,
-        )
+        own = {MANIFEST + ".tmp", LIST, LIST + ".tmp", self.temporary.name}
+        foreign = next((name for name in sorted(names) if name not in own and not _SECTION.fullmatch(name)), None)
         if foreign is not None:
             raise InputError(
                 f"finished parts should lie here, but it holds {foreign!r}: move that away or name another file",
                 file=str(self.directory),
             )
-        for name in names:
+        for name in sorted(names, key=lambda name: name == LIST):  # which says what the others are
             (self.directory / name).unlink()
+        self._entries.clear()
+        self._ends.clear()
 
 
 class PartWriting:
-    """Parts on their way to the disk: several at a time, since each waits until the disk has it.
+    """Parts on their way to the disk: one thread waits for it, while the next parts are made.
 
-    Used in a ``with`` block, whose end waits for all of them.
+    Used in a ``with`` block, whose end waits until all of them are there.
 
     Parameters
     ----------
-    write
-        `Parts.write`, or what calls it.
+    parts
+        Where they are kept.
     """
 
-    def __init__(self, write: Callable[[int, Sequence[bytes]], None]) -> None:
-        self._write = write
-        self._pool = ThreadPoolExecutor(WRITERS)
-        self._waiting: deque[tuple[Future[None], int]] = deque()  # with the bytes of each
-        self._n_bytes = 0
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._wanted = threading.Condition()
+        self._is_wanted = self._is_over = False
+        self._error: TropalignError | None = None
+        self._thread = threading.Thread(target=self._sync, daemon=True)
 
     def __enter__(self) -> PartWriting:
+        self._thread.start()
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._pool.shutdown()
+        with self._wanted:
+            self._is_over = True
+            self._wanted.notify()
+        self._thread.join()
         if error[0] is None:
-            self._settle(0, 0)
+            self._raise()
 
-    def put(self, index: int, sections: Sequence[bytes]) -> None:
-        """Keeps a finished part, as soon as there is room for it; raises what `write` raised of an earlier one."""
-        size = sum(map(len, sections))
-        self._settle(WRITERS - 1, WAITING_BYTES - size)
-        self._waiting.append((self._pool.submit(self._write, index, sections), size))
-        self._n_bytes += size
+    def put(self, index: int, sections: Sequence[Blocks]) -> None:
+        """Keeps a finished part; raises what the disk said of an earlier one."""
+        self._raise()
+        self._parts.write(index, sections)
+        with self._wanted:
+            self._is_wanted = True
+            self._wanted.notify()
 
-    def _settle(self, most: int, most_bytes: int) -> None:
-        """Waits until no more parts, and no more bytes of them, are on their way."""
-        while self._waiting and (len(self._waiting) > most or self._n_bytes > most_bytes or self._waiting[0][0].done()):
-            future, size = self._waiting.popleft()
-            self._n_bytes -= size
-            future.result()
+    def _raise(self) -> None:
+        if self._error is not None:
+            raise self._error
 
-
-class Spool:
-    """Parts of a run that cannot be resumed, in a file without a name, which goes with the process.
-
-    Parameters
-    ----------
-    directory
-        On a disk with room for them; the system's for temporary files when None.
-    """
-
-    def __init__(self, directory: Path | None) -> None:
-        import tempfile  # which takes a while to load
-
-        self._place, self._remedy = "standard output's parts", "name another folder of temporary files with TMPDIR"
-        try:
-            if directory is not None:
-                self._place, self._remedy = f"{directory}, the folder of the output", "write elsewhere with -o"
-            else:
-                self._place = f"{tempfile.gettempdir()}, the folder of temporary files"
-            self._file = tempfile.TemporaryFile(dir=directory)
-        except OSError as error:
-            raise disk_error(error, self._place, 0, self._remedy) from None
-        self._places: list[list[tuple[int, int]]] = []
-
-    def __enter__(self) -> Spool:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._file.close()
-
-    def write(self, sections: Sequence[bytes]) -> None:
-        """Keeps a part. Raises ResourceError when the disk is full."""
-        try:
-            self._file.seek(0, os.SEEK_END)
-            places = []
-            for section in sections:
-                places.append((self._file.tell(), len(section)))
-                self._file.write(section)
-            self._places.append(places)
-        except OSError as error:
-            raise disk_error(error, self._place, 0, self._remedy) from None
-
-    def sections(self, number: int) -> Sections:
-        """That section of every part, in order."""
-        return Sections(lambda k: self._read(*self._places[k][number]), range(len(self._places)))
-
-    def _read(self, begin: int, length: int) -> bytes:
-        self._file.seek(begin)
-        return self._file.read(length)
-
-
-class Sections:
-    """One section of several parts, in order; can be gone through several times."""
-
-    def __init__(self, read: Callable[[int], bytes], indices: Sequence[int]) -> None:
-        self._read, self._indices = read, indices
-
-    def __iter__(self) -> Iterator[bytes]:
-        return (self._read(index) for index in self._indices)
-
-
-def packed(sections: Sequence[bytes]) -> bytes:
-    """A part as its file holds it."""
-    entries = [_ENTRY.pack(len(section), _checksum(section)) for section in sections]
-    return b"".join([_HEAD.pack(MAGIC, len(sections)), *entries, *sections])
-
-
-def unpacked(data: bytes, count: int) -> list[bytes]:
-    """The sections of which `packed` made these bytes. Raises ValueError where they are not so many, and whole."""
-    found = [read_section(io.BytesIO(data), number) for number in range(count)]
-    whole = [section for section in found if section is not None]
-    if len(whole) != count:
-        raise ValueError(f"no part of {count} sections")
-    return whole
-
-
-def read_section(file: IO[bytes], number: int) -> bytes | None:
-    """A section of a part; None where the part is damaged."""
-    entries = _entries(file)
-    if entries is None or number >= len(entries):
-        return None
-    before = sum(length for length, _ in entries[:number])
-    file.seek(before, os.SEEK_CUR)
-    length, checksum = entries[number]
-    section = file.read(length)
-    return section if len(section) == length and _checksum(section) == checksum else None
-
-
-def _is_whole(file: IO[bytes], n_sections: int) -> bool:
-    entries = _entries(file)
-    if entries is None or len(entries) != n_sections:
-        return False
-    for length, checksum in entries:
-        section = file.read(length)
-        if len(section) != length or _checksum(section) != checksum:
-            return False
-    return not file.read(1)
-
-
-def _entries(file: IO[bytes]) -> list[tuple[int, int]] | None:
-    """Length and checksum of each section, read from the beginning of a part; None where it has no such beginning."""
-    size = file.seek(0, io.SEEK_END)
-    file.seek(0)
-    head = file.read(_HEAD.size)
-    if len(head) < _HEAD.size:
-        return None
-    magic, count = _HEAD.unpack(head)
-    if magic != MAGIC or count > MOST_SECTIONS:
-        return None
-    table = file.read(_ENTRY.size * count)
-    if len(table) < _ENTRY.size * count:
-        return None
-    entries = [_ENTRY.unpack_from(table, _ENTRY.size * k) for k in range(count)]
-    is_long_enough = sum(length for length, _ in entries) <= size
-    return entries if is_long_enough else None
-
-
-def _checksum(data: bytes) -> int:
-    return zlib.crc32(data)
+    def _sync(self) -> None:
+        while True:
+            with self._wanted:
+                self._wanted.wait_for(lambda: self._is_wanted or self._is_over)
+                if not self._is_wanted:
+                    return
+                self._is_wanted = False
+            try:
+                self._parts.sync()
+            except TropalignError as error:
+                self._error = error
+                return
 
 
 def part_name(index: int) -> str:
-    """Name of a tile's part."""
+    """Name of a tile's part in a shard."""
     return f"part{index:06d}"
 
 
@@ -373,13 +438,6 @@ def recorded_manifest(directory: Path) -> Manifest | None:
         raise InputError(
             f"the manifest is damaged: remove {directory} to start anew", file=str(directory / MANIFEST)
         ) from None
-
-
-def _remove(path: Path) -> None:
-    try:
-        path.unlink(missing_ok=True)
-    except OSError as error:  # a directory, say
-        raise disk_error(error, path, 0) from None
 
 
 def write_atomically(path: Path, data: bytes) -> None:

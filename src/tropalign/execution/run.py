@@ -8,22 +8,26 @@ a kill leaves them: the same command goes on
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol
+from typing import Any, BinaryIO, Protocol, runtime_checkable
 
 from tropalign.errors import ResourceError, UsageError
-from tropalign.execution.files import made, output_path, write_stream, written
+from tropalign.execution.files import is_compressed, made, output_path, renamed, write_stream, written
 from tropalign.execution.manifest import Manifest, RemainingWork, Shard, hash_of
-from tropalign.execution.parts import Parts, PartWriting, Sections, Spool, parts_directory, recorded_manifest
-from tropalign.execution.progress import Show, no_progress
+from tropalign.execution.parts import Parts, PartWriting, parts_directory, recorded_manifest
+from tropalign.execution.progress import DISK_FULL, Show, no_progress
 from tropalign.execution.scheduler import Scheduler
+from tropalign.execution.sections import Blocks, Sections
+from tropalign.execution.spool import Spool
 from tropalign.execution.task import Device, Task, Tile
 from tropalign.machine.memory import default_budget
 from tropalign.structs import dataclass
+
+#: Bytes before all parts, and behind them.
+Frame = tuple[bytes, bytes]
 
 
 class Writer(Protocol):
@@ -41,14 +45,29 @@ class Writer(Protocol):
     def needs_all(self) -> bool:
         """Whether nothing can be written before the last part is known, or `assemble` goes through them twice."""
 
+    @property
+    def frame(self) -> Frame | None:
+        """What stands before and behind the parts in the file, where that is these parts one after another."""
+
     def encode(self, result: Any) -> bytes:
         """Makes the part that the result of one tile leaves behind."""
 
+    def blocks(self, result: Any) -> Iterator[bytes]:
+        """Makes that part block by block."""
+
     def assemble(self, parts: Iterable[bytes], out: BinaryIO) -> None:
-        """Writes the file of all parts, in order."""
+        """Writes the file of all parts, in order; with a `frame` their blocks will do."""
 
     def describe(self) -> dict[str, Any]:
         """Says as JSON what the writer is made of again where shards are merged."""
+
+
+@runtime_checkable
+class InBlocks(Protocol):
+    """Sections that can be had in blocks."""
+
+    def blocks(self) -> Iterator[bytes]:
+        """Every section, one after another."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +84,11 @@ class StageWriter:
     name: str = "work"
     is_binary: bool = True
     needs_all: bool = True
+    frame: Frame | None = None
+
+    def blocks(self, result: Any) -> Iterator[bytes]:
+        """What one tile leaves behind, in one block."""
+        yield self.encode(result)
 
     def assemble(self, parts: Iterable[bytes], out: BinaryIO) -> None:
         """Never: the verb does it."""
@@ -94,12 +118,25 @@ class Output:
 
 @dataclass(frozen=True)
 class Encoder:
-    """Makes a section per output of a result, wherever it was computed."""
+    """Makes a section per output of a result, wherever it was computed.
+
+    Attributes
+    ----------
+    is_away
+        Whether it has travelled to another process, whose sections have to come back: they are made at once. Here
+        they are made as they are written.
+    """
 
     writers: tuple[Writer, ...]
+    is_away: bool = False
 
-    def __call__(self, result: Any) -> list[bytes]:
-        return [writer.encode(result) for writer in self.writers]
+    def __call__(self, result: Any) -> list[Blocks]:
+        if self.is_away:
+            return [b"".join(writer.blocks(result)) for writer in self.writers]
+        return [writer.blocks(result) for writer in self.writers]
+
+    def __reduce__(self) -> tuple[type[Encoder], tuple[Any, ...]]:
+        return Encoder, (self.writers, True)
 
 
 @dataclass(frozen=True)
@@ -179,7 +216,7 @@ class Run:
 
     def encoded(self, result: Any) -> list[bytes]:
         """A section for each output."""
-        return self.encoder(result)
+        return [b"".join(section) if not isinstance(section, bytes) else section for section in self.encoder(result)]
 
     @property
     def encoder(self) -> Encoder:
@@ -209,22 +246,23 @@ class _Stream:
             write_outputs(late, lambda output: spool.sections(outputs.index(output)))
         return Done(self._n_items)
 
-    def _results(self) -> Iterator[list[bytes]]:
+    def _results(self) -> Iterator[list[Blocks]]:
         for result in self.scheduler.run([self.run.task], finish=self.run.encoder):
             self._n_items += result.tile.n_items
             yield result.value
 
-    def _write_first(self, results: Iterator[list[bytes]], spool: Spool | None) -> None:
-        begun = list(islice(results, 1))  # nothing is written where that cannot be computed
+    def _write_first(self, results: Iterator[list[Blocks]], spool: Spool | None) -> None:
+        first = self.run.outputs[0]
 
         def firsts() -> Iterator[bytes]:
-            for sections in chain(_taken(begun), results):
+            for sections in results:
                 if spool is not None:
                     spool.write([b"", *sections[1:]])
-                yield sections[0]
+                yield from [sections[0]] if isinstance(sections[0], bytes) else sections[0]
 
-        first = self.run.outputs[0]
-        write_stream(first.path, lambda out: first.writer.assemble(firsts(), out))
+        parts = firsts()
+        begun = list(islice(parts, 1))  # nothing is written where that cannot be computed
+        write_stream(first.path, lambda out: first.writer.assemble(chain(_taken(begun), parts), out))
 
 
 class _Resumable:
@@ -240,9 +278,15 @@ class _Resumable:
         """Goes on where an earlier run stopped, and makes the files of all parts."""
         outputs = self.run.outputs
         indices = [tile.index for tile in self.tiles]
+        frames = {} if self.run.shard else _frames_of_parts(outputs, path.parent)
         with Parts(parts_directory(path), self.manifest) as parts:
             try:
+                for number in frames:
+                    parts.take_back(number, _path_of(outputs[number]))
                 finished = parts.finished(indices, len(outputs))
+                with _resumable():
+                    for number, frame in frames.items():
+                        parts.write_head(number, frame[0])
                 self._compute(parts, finished)
                 with _resumable():
                     if self.run.shard is not None:
@@ -252,8 +296,9 @@ class _Resumable:
                         with made(path, parts.temporary):
                             write_archive(parts.temporary, self.manifest, described, parts, indices, self.run.remaining)
                     else:
-                        found = [Sections(partial(_read, parts, number), indices) for number in range(len(outputs))]
-                        write_outputs(outputs, lambda output: found[outputs.index(output)], parts.temporary)
+                        found = [parts.sections(number, indices) for number in range(len(outputs))]
+                        ready = _ready_files(parts, indices, frames)
+                        write_outputs(outputs, lambda output: found[outputs.index(output)], parts.temporary, ready)
             except BrokenPipeError:  # of an output beside the files, which are made
                 parts.finish()
                 raise
@@ -273,13 +318,10 @@ class _Resumable:
             [self.run.task], skip=lambda tile: tile.index in finished, finish=self.run.encoder, in_order=False
         )
 
-        def write(index: int, sections: Sequence[bytes]) -> None:
-            with _resumable():
-                parts.write(index, sections)
-
-        with PartWriting(write) as writing:
+        with _resumable(), PartWriting(parts) as writing:
             for result in results:
                 writing.put(result.tile.index, result.value)
+                del result  # whose table would stay while the next one is made
 
 
 def _taken(items: list[Any]) -> Iterator[Any]:
@@ -292,11 +334,38 @@ def _n_items(tiles: Sequence[Tile]) -> int:
     return sum(tile.n_items for tile in tiles)
 
 
-def _read(parts: Parts, section: int, index: int) -> bytes:
-    return parts.read(index, section)
+def _path_of(output: Output) -> Path:
+    path = output_path(output.path)
+    assert path is not None
+    return path
 
 
-def write_outputs(outputs: Sequence[Output], sections: Any, temporary: Path | None = None) -> None:
+def _frames_of_parts(outputs: Sequence[Output], folder: Path) -> dict[int, Frame]:
+    """What stands before and behind the parts of each output whose file can be that of its parts, in that folder."""
+    found = {}
+    for number, output in enumerate(outputs):
+        path, frame = output_path(output.path), output.writer.frame
+        if path is not None and frame is not None and path.parent == folder and not is_compressed(path):
+            found[number] = frame
+    return found
+
+
+def _ready_files(parts: Parts, indices: Sequence[int], frames: dict[int, Frame]) -> dict[int, Path]:
+    """The files of sections which are whole outputs now, by the outputs' numbers."""
+    found = {}
+    for number, frame in frames.items():
+        path = parts.as_file(number, indices, *frame)
+        if path is not None:
+            found[number] = path
+    return found
+
+
+def write_outputs(
+    outputs: Sequence[Output],
+    sections: Any,
+    temporary: Path | None = None,
+    ready: Mapping[int, Path] | None = None,
+) -> None:
     """Makes files of their sections; none has its name before all are made.
 
     Parameters
@@ -305,6 +374,8 @@ def write_outputs(outputs: Sequence[Output], sections: Any, temporary: Path | No
         Gives the sections of an output; they can be gone through several times.
     temporary
         Where the first file is made; beside it by default.
+    ready
+        Files that are made already, by the numbers of their outputs.
 
     Raises
     ------
@@ -318,14 +389,27 @@ def write_outputs(outputs: Sequence[Output], sections: Any, temporary: Path | No
             parts = sections(output)
             if path is None:
                 try:
-                    write_stream(output.path, lambda out, o=output, p=parts: o.writer.assemble(p, out))  # type: ignore[misc]
+                    write_stream(output.path, lambda out, w=output.writer, p=parts: _assemble(w, p, out))  # type: ignore[misc]
                 except BrokenPipeError as error:
                     stopped = error
+            elif ready is not None and number in ready:
+                files.enter_context(renamed(ready[number], path))
             else:
                 out = files.enter_context(written(path, temporary if number == 0 else None))
-                output.writer.assemble(parts, out)
+                _assemble(output.writer, parts, out, may_copy=not is_compressed(path))
     if stopped is not None:
         raise stopped
+
+
+def _assemble(writer: Writer, parts: Any, out: BinaryIO, may_copy: bool = False) -> None:
+    """Writes a file of its parts, which may be read in blocks or copied where they stand in it as they are."""
+    frame = writer.frame
+    if frame is not None and may_copy and isinstance(parts, Sections):
+        out.write(frame[0])
+        parts.copy_to(out)
+        out.write(frame[1])
+    else:
+        writer.assemble(parts.blocks() if frame is not None and isinstance(parts, InBlocks) else parts, out)
 
 
 @contextmanager
@@ -334,7 +418,8 @@ def _resumable() -> Iterator[None]:
     try:
         yield
     except ResourceError as error:
-        error.args = (f"{error}; the same command then goes on where this one stopped",)
+        if error.failure == DISK_FULL:
+            error.args = (f"{error}; the same command then goes on where this one stopped",)
         raise
 
 

@@ -7,7 +7,7 @@ does, stands in a module of the room.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 from typing import IO, Any, Generic, Protocol, TypeVar
 
@@ -56,6 +56,8 @@ class Codec(Generic[C]):
         once; a function where the context decides.
     suffixes_with
         Ends of the file names that promise what is written with a context, where these are not the format's.
+    blocks
+        (result, context) -> what ``encode`` makes, block by block; None where a part is made in one piece.
     require
         Raises InputError with the remedy where a package is missing.
     check
@@ -68,23 +70,60 @@ class Codec(Generic[C]):
     is_binary: bool | Callable[[C], bool] = False
     needs_all: bool | Callable[[C], bool] = False
     suffixes_with: Callable[[C], tuple[str, ...]] | None = None
+    blocks: Callable[[Any, C], Iterator[bytes]] | None = None
     require: Callable[[], None] = lambda: None
     check: Callable[[C], None] = _fits
 
 
-def concatenated(
-    header_text: Callable[[Header, Any], bytes] | None = None, footer: bytes = b""
-) -> Callable[[Iterable[bytes], IO[bytes], Header, Any], None]:
-    """Makes an ``assemble`` of text: header, the parts one after another, footer."""
+@dataclass(frozen=True)
+class Concatenated:
+    """An ``assemble`` of text: header, the parts one after another, footer."""
 
-    def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: Any) -> None:
-        if header_text is not None:
-            out.write(header_text(header, context))
+    header_text: Callable[[Header, Any], bytes] | None = None
+    footer: bytes = b""
+
+    def __call__(self, parts: Iterable[bytes], out: IO[bytes], header: Header, context: Any) -> None:
+        before, behind = self.frame(header, context)
+        out.write(before)
         for part in parts:
             out.write(part)
-        out.write(footer)
+        out.write(behind)
 
-    return assemble
+    def frame(self, header: Header, context: Any) -> tuple[bytes, bytes]:
+        """What stands before the parts, and behind them."""
+        return b"" if self.header_text is None else self.header_text(header, context), self.footer
+
+
+def concatenated(header_text: Callable[[Header, Any], bytes] | None = None, footer: bytes = b"") -> Concatenated:
+    """Makes an ``assemble`` of text."""
+    return Concatenated(header_text, footer)
+
+
+#: Bytes of text that are made at a time: they stay in the processor's cache until they are checked and written.
+BLOCK_BYTES = 1 << 19
+#: Rows of the first block; then as many as the rows before would have made a block of.
+FIRST_ROWS = 64
+
+
+def by_rows(encode: Callable[[Any, C], bytes]) -> Callable[[Any, C], Iterator[bytes]]:
+    """Makes ``blocks`` of an ``encode`` whose part of a table is those of its rows one after another."""
+
+    def blocks(table: Any, context: C) -> Iterator[bytes]:
+        return row_blocks(len(table), lambda begin, end: encode(table.slice(begin, end), context))
+
+    return blocks
+
+
+def row_blocks(n_rows: int, text_of: Callable[[int, int], bytes]) -> Iterator[bytes]:
+    """The text of all rows, of which ``text_of`` makes that of some, in blocks of about `BLOCK_BYTES`."""
+    begin, count, n_bytes = 0, FIRST_ROWS, 0
+    while begin < n_rows:
+        end = min(begin + count, n_rows)
+        text = text_of(begin, end)
+        if text:
+            yield text
+        begin, n_bytes = end, n_bytes + len(text)
+        count = min(max(BLOCK_BYTES * begin // max(n_bytes, 1), 1), 4 * count)
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import IO, Any, Generic
 
-from tropalign.formats.format import C, Codec, Format
+from tropalign.formats.format import C, Codec, Concatenated, Format
 from tropalign.formats.header import Header
 from tropalign.structs import dataclass
 
@@ -56,9 +56,24 @@ class FormatWriter(Generic[C]):
         found = self.codec.suffixes_with
         return self.format.suffixes if found is None else found(self.context)
 
+    @property
+    def frame(self) -> tuple[bytes, bytes] | None:
+        """What stands before and behind the parts in the file, where that is these parts one after another."""
+        assemble = self.codec.assemble
+        if self.needs_all or not isinstance(assemble, Concatenated):
+            return None
+        return assemble.frame(self.header, self.context)
+
     def encode(self, result: Any) -> bytes:
         """The part that the result of one tile leaves behind."""
         return self.codec.encode(result, self.context)
+
+    def blocks(self, result: Any) -> Iterator[bytes]:
+        """The part block by block, where the format makes it so; in one block otherwise."""
+        if self.codec.blocks is None:
+            yield self.encode(result)
+        else:
+            yield from self.codec.blocks(result, self.context)
 
     def assemble(self, parts: Iterable[bytes], out: IO[bytes]) -> None:
         """Writes header, parts in order and footer; with ``needs_all`` it goes through the parts more than once."""

@@ -169,7 +169,8 @@ class PartsCheckpoint:
 
     def put(self, stage: int, part: int, sections: list[bytes]) -> None:
         """Keeps a part."""
-        self._parts.write(self._index(stage, part), sections)
+        self._parts.write(self._index(stage, part), sections, stage)
+        self._parts.sync()
         self._finished.add(self._index(stage, part))
 
     def of_model(self, number: int) -> Checkpoint:
@@ -182,11 +183,8 @@ class PartsCheckpoint:
 
     def forget(self, stage: int) -> None:
         """Removes the parts of a stage that no later one needs."""
-        for part in range(self._n_parts):
-            index = self._index(stage, part)
-            if index in self._finished:
-                self._finished.discard(index)
-                self._parts.path(index).unlink(missing_ok=True)
+        self._parts.forget(stage)
+        self._finished.difference_update(self._index(stage, part) for part in range(self._n_parts))
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from tropalign.errors import InputError
 from tropalign.execution.manifest import Shard
-from tropalign.execution.parts import packed, unpacked
+from tropalign.execution.packed import packed, unpacked
 from tropalign.execution.task import Progress, Tile
 from tropalign.msa.checkpoint import N_SECTIONS, Checkpoint, NoCheckpoint
 from tropalign.msa.models import model_of

@@ -10,8 +10,8 @@ from typing import Any
 
 from tropalign.errors import UsageError
 from tropalign.execution.files import check_outputs, check_terminal, output_path, write_to
-from tropalign.execution.parts import Spool
 from tropalign.execution.run import Writer
+from tropalign.execution.spool import Spool
 from tropalign.formats.header import Header
 from tropalign.formats.pairs import MATRIX_VALUES, layout_of
 from tropalign.formats.pairs.context import PairsContext
@@ -136,10 +136,17 @@ def _kind(table: AlignmentTable) -> tuple[Any, ...]:
 def _write(writer: Writer, tables: Iterator[AlignmentTable], output: str) -> None:
     """Writes parts as they come, or once all are there where the format needs that."""
     if not writer.needs_all:
-        write_to(output, lambda out: writer.assemble(map(writer.encode, tables), out))
+        write_to(output, lambda out: writer.assemble(_parts(writer, tables), out))
         return
     place = output_path(output)
     with Spool(None if place is None else Path(place).parent) as spool:
         for table in tables:
-            spool.write([writer.encode(table)])
+            spool.write([writer.blocks(table)])
         write_to(output, lambda out: writer.assemble(spool.sections(0), out))
+
+
+def _parts(writer: Writer, tables: Iterator[AlignmentTable]) -> Iterator[bytes]:
+    """The parts of the tables, in blocks where the format takes them so."""
+    if writer.frame is None:
+        return map(writer.encode, tables)
+    return chain.from_iterable(map(writer.blocks, tables))

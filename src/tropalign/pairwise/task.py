@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from tropalign.devices.gpu import Gpu
     from tropalign.pairwise.gpu_plan import Shape
 
-#: Bytes that a pair takes while its tile is computed and written, path aside, by depth: indices, columns, text.
+#: Bytes that a pair takes while its tile is computed and written, path aside, by depth: indices, columns, short texts.
 ROW_BYTES = {"score": 140, "ends": 240, "alignment": 340}
 #: Bytes of a path per residue of the shorter sequence, a cautious mean: its operations (twice) and its CIGAR.
 PATH_BYTES = 8.0
@@ -50,6 +50,9 @@ PATH_BYTES = 8.0
 #: billion cells per second of a slow core, and a tenth of a second on a large machine.
 TILE_CELLS = 15_000_000_000
 TILE_PAIRS = 600_000
+#: Bytes of a tile's rows at the most, however much is allowed: 57,000 alignments of 250 residues, half a second of a
+#: core, which took 43 MB where 128 MB are reckoned with. Tiles four times as large were no faster.
+TILE_BYTES = 128 << 20
 #: Bytes per sequence beside the batch: lengths, sums, indices.
 SEQUENCE_BYTES = 48
 #: The share of the memory left that a tile's rows take; what kernels need is taken from the rest.
@@ -80,7 +83,16 @@ class PairsTask:
     shard
         (i, n): the i-th of n equal shares of the pairs only, counted from 1.
     column_bytes
-        Bytes that will be written per column of an alignment, beside its CIGAR.
+        Bytes of text per column of an alignment that are held for a whole tile, beside its CIGAR.
+    wants_whole_queries
+        Whether tiles had better have all pairs of their queries (`has_whole_queries`).
+
+    Attributes
+    ----------
+    has_whole_queries : bool
+        Whether each tile has all pairs of its queries: they are wanted, or the best targets of each query are chosen.
+        A shard's have not, as shards are cut alike whatever memory each has, nor those of a run with a query that has
+        more pairs than a tile may hold.
 
     Raises
     ------
@@ -102,6 +114,7 @@ class PairsTask:
         memory_bytes: int | None = None,
         shard: Shard | None = None,
         column_bytes: float = 0.0,
+        wants_whole_queries: bool = False,
     ) -> None:
         self.options = options
         self.frames = PairFrames.of(queries, targets)
@@ -134,6 +147,7 @@ class PairsTask:
         self._order = self._ordered(*lengths)
         self._column_bytes = column_bytes
         self._most_pairs, self._scratch_bytes = self._room()
+        self.has_whole_queries = shard is None and (wants_whole_queries or options.top is not None)
         self._tiles = self._cut(shard)
         self._engines = Engines(queries, self._reverse, self.targets, options, self._scratch_bytes)
         self.n_pairs = sum(tile.n_items for tile in self._tiles)
@@ -186,7 +200,7 @@ class PairsTask:
         most = TILE_PAIRS
         if "TROPALIGN_TILE_PAIRS" in os.environ:
             most = environment_number("TROPALIGN_TILE_PAIRS", os.environ["TROPALIGN_TILE_PAIRS"])
-        most = max(1, min(most, int(left * ROWS_SHARE / self._row_bytes())))
+        most = max(1, min(most, int(min(left * ROWS_SHARE, TILE_BYTES) / self._row_bytes())))
         left -= int(min(most, self._order.n) * self._row_bytes())
         return most, int(left / (1 + KEPT_SHARE))
 
@@ -195,13 +209,12 @@ class PairsTask:
         if report != "alignment":
             return ROW_BYTES[report]
         shorter, longer = sorted(float(batch.lengths.mean()) for batch in (self.queries, self.targets))
-        # What is written is held twice: as text and in the part.
         return ROW_BYTES[report] + PATH_BYTES * shorter + 2 * self._column_bytes * longer
 
     def _cut(self, shard: Shard | None) -> list[Tile]:
         order = self._order
         # The best targets of a query are chosen among all of them: its pairs stay in one tile.
-        snap = order.query_begin if self.options.top is not None else int
+        snap = order.query_begin if self.options.top is not None or self.has_whole_queries else int
         begin, end = share(order, shard, snap)
         most, cells = self._most_pairs, TILE_CELLS
         if self._in_groups:
@@ -209,6 +222,9 @@ class PairsTask:
             kept = min(self.options.top or 1, len(self.targets)) * (1 if self.frames is None else len(FRAMES))
             most, cells = max(most // kept, 1) * len(self.targets), selection.TILE_CELLS
         bounds = cuts(order, begin, end, most, cells, snap)
+        if self.has_whole_queries and self.options.top is None and max(np.diff(bounds), default=0) > most:
+            self.has_whole_queries = False
+            bounds = cuts(order, begin, end, most, cells)
         return [self._tile(k, *span) for k, span in enumerate(pairwise(bounds))]
 
     def _tile(self, index: int, begin: int, end: int) -> Tile:

@@ -1,6 +1,7 @@
 """Columns as the native row joiner takes them.
 
-A column is a tuple of its kind, its arrays, and last a prefix that stands before every value.
+A column is a tuple of its kind, its arrays, and last a prefix that stands before every value. A text's index is -1
+where the row shows ``*`` instead.
 """
 
 from __future__ import annotations
@@ -174,6 +175,16 @@ def cigars(table: AlignmentTable, prefix: str = "") -> Column:
         np.ascontiguousarray(table.cigar_offsets, np.int64),
         prefix,
     )
+
+
+def where(column: Column, has_text: NDArray[np.bool_]) -> Column:
+    """A column of a text, or a constant one, of those rows that have it; ``*`` in the others."""
+    if column[0] == "constant":
+        return column
+    kind, data, offsets, index, prefix = column
+    every = np.full(len(has_text), -1, np.int64)
+    every[has_text] = np.arange(int(has_text.sum())) if index is None else index
+    return (kind, data, offsets, every, prefix)
 
 
 def constant(text: str) -> Column:

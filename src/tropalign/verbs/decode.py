@@ -212,6 +212,10 @@ class _Of:
         """What one tile leaves behind."""
         return self.writer.encode(getattr(result, self.share))
 
+    def blocks(self, result: Any) -> Iterator[bytes]:
+        """What one tile leaves behind, block by block."""
+        return self.writer.blocks(getattr(result, self.share))
+
 
 def _outputs(options: Decode, model: HMM, decoder: Decoder) -> list[Output]:
     """The files with their writers."""

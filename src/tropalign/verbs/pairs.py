@@ -177,7 +177,9 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
             _check_matrix(len(queries) * len(targets or queries), memory_bytes)
         listed = None if self.pairs is None else self._listed(self.pairs, queries, targets or queries)
         pair_options = self._pair_options(request.report, aligned(sides[0]).alphabet)
-        task = PairsTask(*sides, pair_options, listed, memory_bytes, self.shard, request.column_bytes)
+        task = PairsTask(
+            *sides, pair_options, listed, memory_bytes, self.shard, request.column_bytes, form.wants_whole_queries
+        )
         context, header = self._context(request, task), self._header(request, task)
         outputs = [Output("alignments", self.output, self._writer(request, header, context))]
         if side_outputs:
@@ -265,7 +267,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
             name,
             report if filtered else least,  # more is computed for nobody
             columns,
-            column_bytes=form.column_bytes + shown.letters,
+            column_bytes=form.column_bytes + (0.0 if form.is_in_blocks else shown.letters),
             shows_significance=is_local and shown.have_significance,
         )
 
@@ -362,6 +364,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
             both_strands=self.strand == "both",
             decimal_scores=task.options.whole.scale > 1,
             is_triangle=task.is_triangle,
+            has_whole_queries=task.has_whole_queries,
             columns=columns,
             matrix_values=request.matrix_values,
             matrix_layout=request.matrix_layout,

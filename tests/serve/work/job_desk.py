@@ -8,6 +8,8 @@ import time
 from contextlib import closing
 from pathlib import Path
 
+from kept_parts import parts_in
+
 from tropalign import __version__
 from tropalign.serve.records import JobFile, NewJob
 from tropalign.submissions.submission import Submission
@@ -70,7 +72,7 @@ class Desk:
         return self.storage.files.path(digest).read_text()
 
     def parts(self, id):
-        return sorted(path.name for path in self.folder(id).glob("files/*.parts/part??????"))
+        return {index: at for path in self.folder(id).glob("files/*.parts") for index, at in parts_in(path).items()}
 
     def process(self, id):
         """Process id of the command."""

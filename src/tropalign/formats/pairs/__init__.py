@@ -41,9 +41,12 @@ class PairsFormat(Format):
     shows_all_reports
         Whether it shows scores or ends alone; others show whole alignments.
     column_bytes
-        Bytes written per column of an alignment, so that tiles are cut to the memory: of srspair three letters, names
-        and positions every 50 columns, and gapped lines while they are made; of paf cs's two letters and a sign where
-        residues differ; of sam the query's letter and its quality; 0 where only CIGARs are written.
+        Bytes of text per column of an alignment that are held for a whole tile, so that tiles are cut to the memory: of
+        bam the query's letter and its quality.
+    wants_whole_queries
+        Whether it is made in blocks where each tile has all pairs of its queries.
+    is_in_blocks
+        Whether text is made in blocks, so that no tile's is held; its codec's ``blocks`` does it.
     takes_columns, own_columns
         Whether it shows the columns that are chosen, and which ones where none are; none: those of the report.
     wants_qualities
@@ -52,6 +55,8 @@ class PairsFormat(Format):
 
     shows_all_reports: bool = True
     column_bytes: float = 0.0
+    is_in_blocks: bool = False
+    wants_whole_queries: bool = False
     takes_columns: bool = False
     own_columns: tuple[str, ...] = ()
     wants_qualities: bool = False
@@ -67,17 +72,18 @@ class PairsFormat(Format):
 
 FORMATS = {
     "pairs": (
-        PairsFormat(*TSV, "pairs.tables", takes_columns=True),
+        PairsFormat(*TSV, "pairs.tables", takes_columns=True, is_in_blocks=True),
         PairsFormat(
-            "csv", (".csv",), "text/csv; charset=utf-8", "table with commas", "pairs.tables", takes_columns=True
+            "csv", (".csv",), "text/csv; charset=utf-8", "table with commas", "pairs.tables",
+            takes_columns=True, is_in_blocks=True,
         ),
         PairsFormat(
             "jsonl", (".jsonl", ".ndjson"), "application/x-ndjson", "a JSON object per line", "pairs.tables",
-            takes_columns=True,
+            takes_columns=True, is_in_blocks=True,
         ),
         PairsFormat(
             "m8", (".m8", ".b6", ".blast6"), TEXT, "BLAST's table", "pairs.tables",
-            takes_columns=True, own_columns=M8_COLUMNS,
+            takes_columns=True, is_in_blocks=True, own_columns=M8_COLUMNS,
         ),
         PairsFormat(
             "arrow", (".arrow",), ARROW_FILE, "Arrow file", "pairs.arrow",
@@ -89,18 +95,19 @@ FORMATS = {
             package_bytes=PYARROW_BYTES, takes_columns=True,
         ),
         PairsFormat(*PARQUET, "pairs.arrow", package_bytes=PYARROW_BYTES, takes_columns=True),
-        PairsFormat("paf", (".paf",), TEXT, "", "pairs.paf", shows_all_reports=False, column_bytes=3.0),
+        PairsFormat("paf", (".paf",), TEXT, "", "pairs.paf", shows_all_reports=False, is_in_blocks=True),
         PairsFormat(
-            "sam", (".sam",), TEXT, "", "pairs.sam", shows_all_reports=False, column_bytes=2.0, wants_qualities=True
+            "sam", (".sam",), TEXT, "", "pairs.sam",
+            shows_all_reports=False, wants_whole_queries=True, wants_qualities=True,
         ),
         PairsFormat(
             "bam", (".bam",), BYTES, "", "pairs.sam",
             package_bytes=PYSAM_BYTES, shows_all_reports=False, column_bytes=2.0, wants_qualities=True,
         ),
-        PairsFormat(*FASTA, "pairs.gapped", shows_all_reports=False, column_bytes=2.0),
+        PairsFormat(*FASTA, "pairs.gapped", shows_all_reports=False, is_in_blocks=True),
         PairsFormat(
             "srspair", (".srspair", ".needle", ".water"), TEXT, "EMBOSS's text", "pairs.gapped",
-            shows_all_reports=False, column_bytes=5.5,
+            shows_all_reports=False, is_in_blocks=True,
         ),
         PairsFormat(
             "matrix", (".npz", ".phy", ".dist"), TSV[2], "matrix of all pairs", "pairs.matrix", own_suffix=".tsv"

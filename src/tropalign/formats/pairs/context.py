@@ -50,6 +50,8 @@ class PairsContext:
     columns
         The columns that the formats of tables show, names of `OUTPUT_COLUMNS` (tropalign.results.output_columns); None:
         those that each shows by itself.
+    has_whole_queries
+        Whether each table has all pairs of its queries.
     substitution, gap
         The SubstitutionMatrix and Gap, where the format shows them; None when unknown.
     """
@@ -63,6 +65,7 @@ class PairsContext:
     matrix_values: str = "score"
     matrix_layout: str = "tsv"
     columns: tuple[str, ...] | None = None
+    has_whole_queries: bool = False
     substitution: Any = None
     gap: Any = None
 

@@ -12,25 +12,17 @@ from typing import Any
 
 import numpy as np
 
-from tropalign.formats.format import Codec, concatenated
+from tropalign.formats.format import Codec, by_rows, concatenated
 from tropalign.formats.header import Header
 from tropalign.formats.pairs.context import PairsContext
 from tropalign.results import gapped, rows
 from tropalign.results.alignments import AlignmentTable
-
-#: Their gapped letters stay in the cache.
-ROWS_AT_ONCE = 4096
 
 
 def encode_fasta(table: AlignmentTable, context: PairsContext) -> bytes:
     """Headers say where the letters lie (0-based half-open); a pair without an aligned column is left out."""
     if not table.n_columns.all():
         table = table.take(table.n_columns > 0)
-    parts = [_records(table.slice(k, min(k + ROWS_AT_ONCE, len(table)))) for k in range(0, len(table), ROWS_AT_ONCE)]
-    return b"".join(parts)
-
-
-def _records(table: AlignmentTable) -> bytes:
     query, _, target, offsets = gapped.lines(table, wants_middle=False)
     columns = [
         rows.names(table.queries, table.query_index, ">"),
@@ -95,5 +87,9 @@ def encode_srspair(table: AlignmentTable, context: PairsContext) -> bytes:
     return text
 
 
-FASTA = Codec(encode_fasta, concatenated())
-SRSPAIR = Codec(encode_srspair, concatenated(header_text, 2 * (b"#" + b"-" * 39 + b"\n")))
+FASTA = Codec(encode_fasta, concatenated(), blocks=by_rows(encode_fasta))
+SRSPAIR = Codec(
+    encode_srspair,
+    concatenated(header_text, 2 * (b"#" + b"-" * 39 + b"\n")),
+    blocks=by_rows(encode_srspair),
+)

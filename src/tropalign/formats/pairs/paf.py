@@ -9,25 +9,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from tropalign.formats.format import Codec, concatenated
+from tropalign.formats.format import Codec, by_rows, concatenated
 from tropalign.formats.pairs.context import PairsContext
 from tropalign.results import gapped, nucleotides, rows
 from tropalign.results.alignments import AlignmentTable
 
 MAPPING_QUALITY_UNKNOWN = "255"
-#: Their differences stay in the cache.
-ROWS_AT_ONCE = 4096
 
 
 def encode(table: AlignmentTable, context: PairsContext) -> bytes:
     """A line per pair; a pair without an aligned column has none, as PAF lists what maps."""
     if not table.n_columns.all():
         table = table.take(table.n_columns > 0)
-    parts = [_lines(table.slice(k, min(k + ROWS_AT_ONCE, len(table)))) for k in range(0, len(table), ROWS_AT_ONCE)]
-    return b"".join(parts)
-
-
-def _lines(table: AlignmentTable) -> bytes:
     n_events = table.n_columns - table.n_gaps + gapped.gap_openings(table)
     return rows.join(
         [
@@ -55,4 +48,4 @@ def _place(table: AlignmentTable, side: str) -> list[rows.Column]:
     return [rows.names(*nucleotides.given(table, side)), *(rows.numbers(values) for values in numbers)]
 
 
-PAF = Codec(encode, concatenated())
+PAF = Codec(encode, concatenated(), blocks=by_rows(encode))

@@ -39,8 +39,7 @@ def encode(table: AlignmentTable, lines: Callable[[AlignmentTable, bool], bytes]
         The lines of a table's rows; primary ones, or others. A pair without an aligned column has a line only where it
         is the primary one.
     """
-    is_aligned = table.n_columns > 0
-    rank = np.where(is_aligned, table.score.astype(np.float64), UNALIGNED)
+    is_aligned, rank = table.n_columns > 0, _ranks(table)
     best = _best_rows(table.query_index, rank)
     others = np.flatnonzero(is_aligned)
     text, primary = (
@@ -60,6 +59,17 @@ def encode(table: AlignmentTable, lines: Callable[[AlignmentTable, bool], bytes]
         primary=primary,
     )
     return sink.getvalue()
+
+
+def primary_rows(table: AlignmentTable) -> NDArray[np.bool_]:
+    """Whether each row is its query's primary one, where the table has all pairs of its queries; bool, shape (n,)."""
+    found = np.zeros(len(table), bool)
+    found[_best_rows(table.query_index, _ranks(table))] = True
+    return found
+
+
+def _ranks(table: AlignmentTable) -> Ranks:
+    return np.where(table.n_columns > 0, table.score.astype(np.float64), UNALIGNED)
 
 
 def _best_rows(query: Index, rank: Ranks) -> Index:

@@ -15,9 +15,10 @@ from functools import partial
 from typing import IO
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tropalign.errors import InputError, named
-from tropalign.formats.format import Codec
+from tropalign.formats.format import Codec, Concatenated, row_blocks
 from tropalign.formats.header import Header, one_line
 from tropalign.formats.pairs import primary_lines, sam_fields
 from tropalign.formats.pairs.context import PairsContext
@@ -27,6 +28,7 @@ from tropalign.results.alignments import AlignmentTable
 from tropalign.results.gapped import query_starts
 from tropalign.sequences import SequenceBatch
 
+Flags = NDArray[np.bool_]
 UNMAPPED, REVERSED, SECONDARY = 4, 16, 256
 #: No mapper's estimate: the score of a pair says nothing of other places where the read might belong.
 MAPPING_QUALITY_UNKNOWN = 255
@@ -50,27 +52,36 @@ def header_text(header: Header, context: PairsContext) -> bytes:
 
 
 def encode_sam(table: AlignmentTable, context: PairsContext) -> bytes:
-    """A line per pair, and per query the primary line that the best of its pairs here may be."""
-    return primary_lines.encode(table, lines)
+    """A line per pair, and where it is not known yet which one is primary, the line that the best one may be."""
+    return b"".join(sam_blocks(table, context))
+
+
+def sam_blocks(table: AlignmentTable, context: PairsContext) -> Iterator[bytes]:
+    """The lines of whole queries as they stand in the file, in blocks; else a part with all that they may be."""
+    if not context.has_whole_queries:
+        return iter([primary_lines.encode(table, lines)])
+    is_primary = primary_lines.primary_rows(table)
+    is_shown = is_primary | (table.n_columns > 0)
+    if not is_shown.all():
+        table, is_primary = table.take(is_shown), is_primary[is_shown]
+    return row_blocks(
+        len(table), lambda begin, end: _some_lines(table.slice(begin, end), is_primary[begin:end], has_u=True)
+    )
 
 
 def lines(table: AlignmentTable, is_primary: bool, has_u: bool = True) -> bytes:
     """Primary lines of the rows, or others; where the format does not know U, T stands for it."""
     parts = (table.slice(k, k + ROWS_AT_ONCE) for k in range(0, len(table), ROWS_AT_ONCE))
-    return b"".join(_some_lines(part, is_primary, has_u) for part in parts)
+    return b"".join(_some_lines(part, np.full(len(part), is_primary), has_u) for part in parts)
 
 
-def _some_lines(table: AlignmentTable, is_primary: bool, has_u: bool) -> bytes:
+def _some_lines(table: AlignmentTable, is_primary: Flags, has_u: bool) -> bytes:
     """Lines of some rows: what hangs over is soft-clipped; a pair without an aligned column is an unmapped read."""
     begin = query_starts(table)
     after = table.queries.lengths[table.query_index] - begin - (table.query_end - table.query_start)
     empty = table.n_columns == 0
     minus = np.zeros(len(table), bool) if table.strand is None else table.strand < 0
-    flags = UNMAPPED * empty + REVERSED * minus.astype(np.int32) + (0 if is_primary else SECONDARY)
-    if is_primary:
-        read = [sam_fields.letters(table, "\t", has_u), sam_fields.qualities(table, "\t")]
-    else:
-        read = [rows.constant("\t*\t*")]
+    flags = UNMAPPED * empty + REVERSED * minus.astype(np.int32) + SECONDARY * ~is_primary
     columns = [
         ("text", *valid_names(table.queries, "read"), np.ascontiguousarray(table.query_index), ""),
         rows.numbers(flags, "\t"),
@@ -81,11 +92,22 @@ def _some_lines(table: AlignmentTable, is_primary: bool, has_u: bool) -> bytes:
         rows.cigars(table),
         rows.each(np.where(empty, 0, after), "{}S", ""),
         rows.constant("\t*\t0\t0"),
-        *read,
+        *_reads(table, is_primary, has_u),
         *rows.score_tags(table.score, "\t"),
         rows.numbers(table.n_columns - table.n_identical, "\tNM:i:"),
     ]
     return rows.join(columns, len(table), separator="")
+
+
+def _reads(table: AlignmentTable, is_primary: Flags, has_u: bool) -> list[rows.Column]:
+    """Letters and qualities in primary lines, and ``*`` in others."""
+    if not is_primary.any():
+        return [rows.constant("\t*\t*")]
+    primary = table if is_primary.all() else table.take(is_primary)
+    columns = [sam_fields.letters(primary, "\t", has_u), sam_fields.qualities(primary, "\t")]
+    if primary is table:
+        return columns
+    return [rows.where(column, is_primary) for column in columns]
 
 
 def _references(table: AlignmentTable, empty: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> rows.Column:
@@ -99,11 +121,12 @@ def _references(table: AlignmentTable, empty: np.ndarray[tuple[int], np.dtype[np
     return ("text", data, offsets, index, "\t")
 
 
-def assemble_sam(parts: Iterable[bytes], out: IO[bytes], header: Header, context: PairsContext) -> None:
-    """Writes the header, and the lines in the order of the pairs."""
-    out.write(header_text(header, context))
-    for lines in primary_lines.chosen(parts, len(context.queries)):
-        out.write(lines)
+class _Sam(Concatenated):
+    """An ``assemble`` of the header, and the lines in the order of the pairs."""
+
+    def __call__(self, parts: Iterable[bytes], out: IO[bytes], header: Header, context: PairsContext) -> None:
+        found = parts if context.has_whole_queries else primary_lines.chosen(parts, len(context.queries))
+        super().__call__(found, out, header, context)  # type: ignore[arg-type]
 
 
 #: What importing pysam takes.
@@ -170,7 +193,13 @@ def _file_of(out: IO[bytes]) -> Iterator[tuple[IO[bytes], list[Exception]]]:
         raise failures[0]
 
 
-SAM = Codec(encode_sam, assemble_sam, assembled_with=ASSEMBLED_WITH, needs_all=True)
+SAM = Codec(
+    encode_sam,
+    _Sam(header_text),
+    assembled_with=ASSEMBLED_WITH,
+    needs_all=lambda context: not context.has_whole_queries,
+    blocks=sam_blocks,
+)
 BAM = Codec(
     encode_bam,
     assemble_bam,

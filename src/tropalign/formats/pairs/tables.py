@@ -14,7 +14,7 @@ from itertools import pairwise
 import numpy as np
 
 from tropalign.arrays import distinct
-from tropalign.formats.format import Codec, concatenated
+from tropalign.formats.format import Codec, by_rows, concatenated
 from tropalign.formats.header import Header
 from tropalign.formats.pairs import M8_COLUMNS, PairsFormat
 from tropalign.formats.pairs.context import PairsContext
@@ -202,7 +202,17 @@ def encode_m8(table: AlignmentTable, context: PairsContext) -> bytes:
     return rows.join(columns, len(table))
 
 
-TSV = Codec(encode_tsv, concatenated(tsv_header), assembled_with=("report", "both_strands", "columns"))
-CSV = Codec(encode_csv, concatenated(csv_header), assembled_with=("report", "both_strands", "columns"))
-JSONL = Codec(encode_jsonl, concatenated())
-M8 = Codec(encode_m8, concatenated())
+TSV = Codec(
+    encode_tsv,
+    concatenated(tsv_header),
+    assembled_with=("report", "both_strands", "columns"),
+    blocks=by_rows(encode_tsv),
+)
+CSV = Codec(
+    encode_csv,
+    concatenated(csv_header),
+    assembled_with=("report", "both_strands", "columns"),
+    blocks=by_rows(encode_csv),
+)
+JSONL = Codec(encode_jsonl, concatenated(), blocks=by_rows(encode_jsonl))
+M8 = Codec(encode_m8, concatenated(), blocks=by_rows(encode_m8))
