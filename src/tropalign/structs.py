@@ -13,19 +13,20 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from operator import attrgetter
 from reprlib import recursive_repr
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
     from dataclasses import Field
     from dataclasses import dataclass as dataclass
 
 
-class _Entry(NamedTuple):
+class _Entry:
     """A field: its annotation, its default or `dataclasses.field` or _REQUIRED, and whether it goes by its name."""
 
-    hint: str
-    said: Any
-    is_named: bool
+    __slots__ = ("hint", "is_named", "said")
+
+    def __init__(self, hint: str, said: Any, is_named: bool) -> None:
+        self.hint, self.said, self.is_named = hint, said, is_named
 
 
 class _MadePerObject:
