@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .PHONY: help demo test test-long fuzz lint wheel dist install-wheel check-dist check-workflows test-wheel rebuild \
-  bench-pairs bench-place bench-msa bench-search bench-tropical bench-gpu test-sanitize man docs clean
+  bench-pairs bench-place bench-msa bench-search bench-tropical bench-instructions bench-gpu test-sanitize man docs clean
 help:  ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 24
 
@@ -128,6 +128,10 @@ bench-msa: $(VENV)/tested  ## measure beside other tools, and write docs/benchma
 bench-search: $(VENV)/tested  ## measure beside other tools, and write docs/benchmarks
 	$(BIN)/python bench/search.py $(if $(DATA),--data $(DATA)) $(if $(HMMER),--hmmer $(HMMER)/src --hmmer-source $(HMMER))
 	$(BIN)/python bench/summary.py
+
+# Nothing is run: compilers for x86-64 and arm64 (Debian: g++-aarch64-linux-gnu) are enough.
+bench-instructions: $(VENV)/tested  ## count instructions per cell in the kernels' assembly, and write docs/benchmarks
+	$(BIN)/python bench/instructions.py
 
 # DATA=DIR names a folder with hiv_env_48.fasta; RAPIDNJ=DIR one with the program rapidnj.
 bench-tropical: $(VENV)/tested $(VENV)/bench.txt  ## measure beside other tools, and write docs/benchmarks

@@ -18,6 +18,7 @@ Python takes to load. Mcells/s are cells of all pairs over them.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import shutil
 import subprocess
@@ -30,6 +31,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from machine import measured_isas, processor
 from msa_families import Family, families_of, simulate
 from msa_report import Outcome, write_report
 
@@ -81,7 +83,12 @@ def measure(command: list[str], family: Family, folder: Path) -> Outcome | None:
     is_printed = not any("{out}" in word for word in command)
     with open(out if is_printed else os.devnull, "wb") as stdout:
         process = subprocess.Popen(
-            words, stdin=subprocess.DEVNULL, stdout=stdout, stderr=subprocess.DEVNULL, cwd=folder
+            words,
+            stdin=subprocess.DEVNULL,
+            stdout=stdout,
+            stderr=subprocess.DEVNULL,
+            cwd=folder,
+            env=os.environ | {"TROPALIGN_ISA": measured_isas()[0]},
         )
         _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
@@ -108,6 +115,23 @@ def api_seconds(family: Family, mode: Mode) -> dict[str, float]:
     mode.align(family.path, n_threads=1, device="cpu", progress=told)
     told("end", 1)
     return dict(stages)
+
+
+def stages_of(families: list[Family]) -> dict[str, list[dict[str, float]]]:
+    """Of each mode the stages of each family, in this process."""
+    for mode in MODES.values():
+        api_seconds(families[0], mode)  # loads what later calls have
+    return {tool: [api_seconds(family, mode) for family in families] for tool, mode in MODES.items()}
+
+
+def stages_with(isa: str, folder: Path, options: argparse.Namespace) -> dict[str, list[dict[str, float]]]:
+    """The same with an instruction set, in a process of its own, which chooses it."""
+    words = ["--own", "--families", str(folder), "--most-mcells", str(options.most_mcells)]
+    words += ["--quick"] if options.quick else []
+    variables = os.environ | {"TROPALIGN_ISA": isa}
+    done = subprocess.run([sys.executable, __file__, *words], env=variables, check=True, stdout=subprocess.PIPE)
+    found = json.loads(done.stdout)
+    return {tool: found[tool] for tool in MODES}
 
 
 def two_threads(families: list[Family]) -> float | None:
@@ -142,10 +166,11 @@ def main() -> int:
     parser.add_argument("--most-mcells", type=float, default=25)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--output", type=Path)
+    parser.add_argument("--own", action="store_true", help="print the stages of tropalign alone, as JSON")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
-        given = options.families if options.families and not options.quick else None
+        given = options.families if options.families and (options.own or not options.quick) else None
         if given is None:
             simulate(folder)
         families = families_of(Path(given or folder).resolve(), options.most_mcells * 1e6)
@@ -153,13 +178,14 @@ def main() -> int:
             print(f"there is no family below {given}: sets have the folders in and ref", file=sys.stderr)
             return 3
         families = families[:3] if options.quick else families
+        if options.own:
+            json.dump(stages_of(families), sys.stdout)
+            return 0
         peers = {tool: words for tool, words in PEERS.items() if shutil.which(words[0]) and not options.quick}
         ours = {tool: [*OURS, *mode.words] for tool, mode in MODES.items()}
         found = run(families, {**ours, **peers}, folder)
-        for mode in MODES.values():
-            api_seconds(families[0], mode)  # loads what later calls have
-        stages = {tool: [api_seconds(family, mode) for family in families] for tool, mode in MODES.items()}
-        text = write_report(families, found, stages, two_threads(families))
+        stages = {isa: stages_with(isa, Path(given or folder).resolve(), options) for isa in measured_isas()}
+        text = write_report(families, found, stages, two_threads(families), processor())
     print(text)
     is_whole = given is not None and len(peers) == len(PEERS)
     output = options.output or (PAGE if is_whole else None)

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from msa_families import Family
 
 HEAD = """One thread each, processor time. SP and TC (`tropalign score`) are means over families, in percent; Mcells/s
-are cells of all pairs over the processor time of all families together, for tropalign of calls of the Python API
-(commands in brackets: each of them loads Python first). `make bench-msa FAMILIES=DIR` makes this page."""
+are cells of all pairs over the processor time of all families together: of commands, each of which loads Python first,
+and for tropalign of calls of the Python API with each of two instruction sets. Commands and stages are of the first of
+these; alignments are the same with both. `make bench-msa FAMILIES=DIR` makes this page."""
 
 
 class Outcome(NamedTuple):
@@ -32,8 +33,9 @@ class Outcome(NamedTuple):
 def write_report(
     families: list[Family],
     found: dict[str, list[Outcome | None]],
-    stages: dict[str, list[dict[str, float]]],
+    stages: dict[str, dict[str, list[dict[str, float]]]],
     two_threads: float | None,
+    processor: str,
 ) -> str:
     """The page, in Markdown.
 
@@ -42,20 +44,21 @@ def write_report(
     found
         Of each tool what it made of each family.
     stages
-        Of each mode of tropalign the seconds of each family by stage.
+        By instruction set, of each mode of tropalign the seconds of each family by stage.
     two_threads
         How many times faster two threads are; None where that was not measured.
     """
     cells = sum(family.cells for family in families)
     sets = list(dict.fromkeys(sorted(family.set for family in families)))
-    lines = ["# Multiple alignment: accuracy and speed", "", *wrap(HEAD), ""]
+    first = next(iter(stages.values()))
+    lines = ["# Multiple alignment: accuracy and speed", "", f"Processor: {processor}.", "", *wrap(HEAD), ""]
     lines += wrap(
         f"tropalign {tropalign.__version__}; {len(families)} families of {', '.join(sets)}; "
         f"{cells / 1e6:,.0f} Mcells over all pairs."
     )
     lines += ["", *_accuracy(families, sets, found, stages), ""]
-    lines += [*_tests(found), ""] if len(found) > len(stages) else []
-    lines += [*_stages(stages), ""]
+    lines += [*_tests(found), ""] if len(found) > len(first) else []
+    lines += [*_stages(first), ""]
     if two_threads is not None:
         lines += wrap(f"Two threads are {two_threads:.2f} times as fast as one (wall time, the costliest families).")
     return "\n".join(lines) + "\n"
@@ -65,7 +68,7 @@ def _accuracy(
     families: list[Family],
     sets: list[str],
     found: dict[str, list[Outcome | None]],
-    stages: dict[str, list[dict[str, float]]],
+    stages: dict[str, dict[str, list[dict[str, float]]]],
 ) -> list[str]:
     """A row per tool."""
     rows = []
@@ -74,16 +77,18 @@ def _accuracy(
         if not done:
             continue
         cells, seconds = sum(family.cells for family, _ in done), sum(one.seconds for _, one in done)
-        rate = f"{cells / seconds / 1e6:.1f}"
-        if tool in stages:
-            rate = f"{cells / sum(sum(one.values()) for one in stages[tool]) / 1e6:.0f} ({rate})"
+        rates = [f"{cells / seconds / 1e6:.1f}"]
+        for of_isa in stages.values():
+            calls = sum(sum(one.values()) for one in of_isa.get(tool, []))
+            rates.append(f"{cells / calls / 1e6:.0f}" if calls else "-")
         by_set = [[one.tc for family, one in done if family.set == name] for name in sets]
         name = tool if len(done) == len(families) else f"{tool} ({len(done)} families)"
         figures = [100 * statistics.mean(getattr(one, score) for _, one in done) for score in ("sp", "tc")]
         memory = f"{max(one.megabytes for _, one in done):.0f}"
         shares = [f"{100 * statistics.mean(values):.1f}" if values else "-" for values in by_set]
-        rows.append([name, *(f"{figure:.2f}" for figure in figures), *shares, rate, memory])
-    return table(["tool", "SP", "TC", *(f"TC {name}" for name in sets), "Mcells/s", "peak MB"], rows)
+        rows.append([name, *(f"{figure:.2f}" for figure in figures), *shares, *rates, memory])
+    heads = [*(f"TC {name}" for name in sets), "Mcells/s", *(f"Mcells/s, {isa}" for isa in stages)]
+    return table(["tool", "SP", "TC", *heads, "peak MB"], rows)
 
 
 def _tests(found: dict[str, list[Outcome | None]]) -> list[str]:

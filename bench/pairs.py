@@ -4,13 +4,15 @@
     python bench/pairs.py                        everything, about ten minutes; writes docs/benchmarks/pairs.md
                                                  and the tables of docs/benchmarks/index.md
     python bench/pairs.py --quick                a tenth of it, to see that it works
-    python bench/pairs.py --cases local-score --lengths 257 --isas "" --no-extras
+    python bench/pairs.py --brief                a third of it: shorter loops on fewer sequences; writes the pages, too
+    python bench/pairs.py --cases local-score --lengths 257 --isas v3 --no-extras
     python bench/pairs.py --peer-python PATH     the interpreter that has the peers (pip install 'tropalign[bench]')
 
 Only a whole run that compared scores with every peer of tropalign[bench] writes the pages, and the last line says why
 another did not; --output writes the page of a part elsewhere. Exit status: 0, or 1 where a whole run was asked for and
 the pages stay as they are, or 3 where data are missing.
 
+tropalign is measured with AVX2 (v3) and with the best instruction set of the processor; peers once, in the same run.
 GCUPS are cells of H (the products of the lengths of all pairs) over the whole processor time of a call of the public
 Python API: encoding, planning and, with alignments, the walk back and the CIGARs included. Each figure is the median
 of three loops of at least 0.3 s. Peers run on as many of the same sequences as that takes, and their scores are
@@ -20,6 +22,7 @@ compared with tropalign's, pair by pair.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import datetime
 import json
 import os
@@ -29,6 +32,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -38,6 +42,7 @@ import extras  # noqa: E402
 import users  # noqa: E402
 from bare import bare  # noqa: E402
 from commands import answer_of  # noqa: E402
+from machine import measured_isas, processor  # noqa: E402
 from peers import PEERS, cells_of, median_seconds, processor_seconds  # noqa: E402
 from report import compared_scores, overview_table, write_report  # noqa: E402
 from sets import DATA, NUCLEOTIDE_SETS, SETS, load, missing  # noqa: E402
@@ -49,7 +54,6 @@ FIRST, FOLLOWING = 10, 2
 MODES = ("local", "global", "semiglobal")
 REPORTS = ("score", "alignment")
 CASES = [f"{mode}-{report}" for report in REPORTS for mode in MODES]
-ISAS = ",v3,v2"
 #: What is measured beside the sets, and the sets that it reads.
 EXTRAS = {"bare": bare} | users.USERS | extras.EXTRAS
 EXTRA_SETS = {"bare": []} | users.USER_SETS | extras.EXTRA_SETS
@@ -71,9 +75,8 @@ PEER_CASES = {
     "pywfa": (("global",), REPORTS),
     "ssearch36": (("local",), ("score",)),
 }
-#: Cells that one call gets at most, and one of a slower instruction set; the sets on which those run.
-MOST_CELLS, ISA_CELLS = 6_000_000_000, 2_000_000_000
-ISA_SETS = ("51", "257", "1103", "30-3000", "dna")
+#: Cells that one call gets at most, and in a brief run.
+MOST_CELLS, BRIEF_CELLS = 6_000_000_000, 1_000_000_000
 #: Cases that tropalign alone has, by set.
 OWN_CASES = {"257": ["local-ends", "global-ends"]}
 #: Peers without which the page would mislead, and what Python calls them.
@@ -144,18 +147,16 @@ def measure_sets(options: argparse.Namespace) -> dict:
     for name in options.lengths:
         begin = processor_seconds()
         sequences = load(name, options.data)
-        sequences = sequences[:80] if options.quick else first_of(sequences, MOST_CELLS)
+        most = BRIEF_CELLS if options.brief else MOST_CELLS
+        sequences = sequences[:80] if options.quick else first_of(sequences, most)
         entry = {"n": len(sequences), "mean": statistics.mean(map(len, sequences)), "ours": {}, "peers": {}}
         results[name] = entry
         for isa in options.isas:
-            if isa and name not in ISA_SETS:
-                continue
-            few = first_of(sequences, ISA_CELLS) if isa else sequences
-            cases = options.cases + ([] if isa or options.cases != CASES else OWN_CASES.get(name, []))
-            request = {"set": name, "sequences": few, "cases": cases, "wants_scores": not isa, **timing}
-            forced = {"TROPALIGN_ISA": isa} if isa else {}
-            entry["ours"][isa] = answer_of([sys.executable, str(HERE / "pairs.py"), "--child"], request, **forced)
-            say(name, f"tropalign {isa}", entry["ours"][isa])
+            cases = options.cases + (OWN_CASES.get(name, []) if options.cases == CASES else [])
+            request = {"set": name, "sequences": sequences, "cases": cases, "wants_scores": True, **timing}
+            found = answer_of([sys.executable, str(HERE / "pairs.py"), "--child"], request, TROPALIGN_ISA=isa)
+            entry["ours"][isa] = found
+            say(name, f"tropalign {isa}", found)
         for peer in options.peers:
             if name not in PEER_SETS.get(peer, SETS):
                 continue
@@ -167,9 +168,9 @@ def measure_sets(options: argparse.Namespace) -> dict:
                 job = {"mode": mode, "report": report, "sequences": sequences, "first": FIRST, "following": FOLLOWING}
                 request = {"peer": peer, "job": job | scoring(name), **timing}
                 answers[case] = answer_of([options.peer_python, str(HERE / "peers.py")], request)
-                compare(answers[case], entry["ours"].get("", {}).get(case), mode)
+                compare(answers[case], first_of_isas(entry).get(case), mode)
             say(name, peer, answers)
-        for answer in entry["ours"].get("", {}).values():
+        for answer in [answer for cases in entry["ours"].values() for answer in cases.values()]:
             if isinstance(answer, dict):
                 answer.pop("scores", None)
         print(f"{name:>6} {processor_seconds() - begin:.0f} s of a core", flush=True)
@@ -177,17 +178,44 @@ def measure_sets(options: argparse.Namespace) -> dict:
 
 
 def measure_extras(options: argparse.Namespace) -> dict:
-    """What is measured beside the sets, by name; one that fails says why and ends nothing."""
+    """What is measured beside the sets, by name; one that fails says why and ends nothing.
+
+    What users have is measured with each instruction set, peers with the first one.
+    """
     found: dict[str, object] = {}
     for name in options.extras:
         begin = processor_seconds()
-        with tempfile.TemporaryDirectory() as scratch:
-            try:
-                found[name] = EXTRAS[name](options, Path(scratch))
-            except Exception as error:  # whatever it is, the other figures count
-                found[name] = {"failed": f"{type(error).__name__}: {error}"[:200]}
+        answers = []
+        for isa in options.isas if name in users.USERS else options.isas[:1]:
+            options.with_peers = not answers
+            with tempfile.TemporaryDirectory() as scratch, environment(TROPALIGN_ISA=isa):
+                try:
+                    answers.append(EXTRAS[name](options, Path(scratch)))
+                except Exception as error:  # whatever it is, the other figures count
+                    answers.append({"failed": f"{type(error).__name__}: {error}"[:200]})
+        found[name] = answers[0] if len(answers) == 1 else users.joined(dict(zip(options.isas, answers, strict=True)))
         print(f"{name} ({processor_seconds() - begin:.0f} s of a core): {found[name]}", flush=True)
     return found
+
+
+@contextlib.contextmanager
+def environment(**variables: str) -> Iterator[None]:
+    """Variables of processes that are started meanwhile."""
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+def first_of_isas(entry: dict) -> dict:
+    """What was measured of the first instruction set."""
+    return next(iter(entry["ours"].values()), {})
 
 
 def first_of(sequences: list[str], cells: int) -> list[str]:
@@ -244,14 +272,11 @@ def machine(options: argparse.Namespace) -> dict[str, str]:
     """What the report says of processor, date and versions."""
     import tropalign
 
-    cpuinfo = Path("/proc/cpuinfo")
-    lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
-    model = next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.machine())
     peers = subprocess.run(
         [options.peer_python, HERE / "peers.py", "--versions"], capture_output=True, text=True
     ).stdout
     return {
-        "processor": f"{model}, {len(os.sched_getaffinity(0))} cores",
+        "processor": processor(),
         "date": datetime.date.today().isoformat(),
         "versions": f"tropalign {tropalign.__version__}, Python {platform.python_version()}, " + peers.strip(),
     }
@@ -268,23 +293,25 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--cases", type=listed(CASES), default=CASES, help=f"of {','.join(CASES)}")
     parser.add_argument("--lengths", type=listed(SETS), default=list(SETS), help=f"of {','.join(SETS)}")
     parser.add_argument("--peers", type=listed(PEERS), default=list(PEERS), help=f"of {','.join(PEERS)}")
-    parser.add_argument("--isas", default=ISAS, help="comma-separated; the empty one is what the machine chooses")
+    parser.add_argument("--isas", default=",".join(measured_isas()), help="comma-separated")
     parser.add_argument("--extras", type=listed(EXTRAS), default=list(EXTRAS), help=f"of {','.join(EXTRAS)}")
     parser.add_argument("--no-extras", dest="extras", action="store_const", const=[])
     parser.add_argument("--peer-python", default=sys.executable, help="interpreter that has the peers")
     parser.add_argument("--quick", action="store_true", help="short loops over a few sequences")
+    parser.add_argument("--brief", action="store_true", help="loops of 0.1 s over fewer sequences")
     parser.add_argument("--json", type=Path, help="also write all figures there")
     parser.add_argument("--output", type=Path, help="where to write the page, whatever part of it was measured")
     options = parser.parse_args()
     options.isas = options.isas.split(",")
-    options.at_least, options.rounds = (0.03, 1) if options.quick else (0.3, 3)
+    options.at_least, options.rounds = (0.03, 1) if options.quick else (0.1 if options.brief else 0.3, 3)
+    options.with_peers = True
     return options
 
 
 def is_whole(options: argparse.Namespace) -> bool:
     """Whether everything is to be measured."""
     chosen = [options.cases, options.lengths, options.isas, options.peers, options.extras]
-    return not options.quick and chosen == [CASES, list(SETS), ISAS.split(","), list(PEERS), list(EXTRAS)]
+    return not options.quick and chosen == [CASES, list(SETS), measured_isas(), list(PEERS), list(EXTRAS)]
 
 
 def absent_peers(options: argparse.Namespace) -> list[str]:
@@ -333,7 +360,14 @@ def main() -> int:
         print(f"{PAGE.name} and {OVERVIEW.name} stay as they are: {not_there(lacking)}")
         return 1
     begin = time.time()
-    results = {"machine": machine(options), "extras": measure_extras(options), "sets": measure_sets(options)}
+    results = {
+        "machine": machine(options),
+        "isas": options.isas,
+        "at_least": options.at_least,
+        "most_cells": BRIEF_CELLS if options.brief else MOST_CELLS,
+        "extras": measure_extras(options),
+        "sets": measure_sets(options),
+    }
     results["seconds"], results["processor_seconds"] = round(time.time() - begin), round(processor_seconds())
     text = write_report(results)
     print(text)

@@ -32,12 +32,12 @@ from typing import NamedTuple
 
 import search_sets
 import search_stages
+from machine import measured_isas, processor
 from search_identity import FIELDS, fields_of, passed
 from search_report import Found, Outcome, overview_rows, write_report
 from tables import fill
 
 import tropalign
-from tropalign import _native
 from tropalign.sequences import SequenceStore
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -72,10 +72,13 @@ class Search(NamedTuple):
     goal: str
 
 
-def run(words: list[str]) -> Outcome:
-    """Runs a command. Raises CalledProcessError where it fails."""
+def run(words: list[str], isa: str = "") -> Outcome:
+    """Runs a command, tropalign with an instruction set. Raises CalledProcessError where it fails."""
     launched = [sys.executable, "-I", "-S", "-c", LAUNCHER, *words]
-    done = subprocess.run(launched, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    variables = os.environ | ({"TROPALIGN_ISA": isa} if isa else {})
+    done = subprocess.run(
+        launched, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, env=variables
+    )
     if done.returncode:
         sys.stderr.write(done.stderr)
         raise subprocess.CalledProcessError(done.returncode, words)
@@ -138,10 +141,11 @@ def compare(search: Search, store: Path, hmmsearch: str, folder: Path) -> Found:
     with contextlib.suppress(FileNotFoundError):
         shutil.rmtree(folder)
     folder.mkdir()
-    tools = {
-        "hmmsearch": lambda: run(theirs(hmmsearch, search, folder / "hmmer")),
-        "tropalign": lambda: run(ours(search, search.targets, folder / "ours")),
-        "store": lambda: run(ours(search, store, folder / "store")),
+    tools = {"hmmsearch": lambda: run(theirs(hmmsearch, search, folder / "hmmer"))}
+    for isa in measured_isas():
+        tools[f"tropalign, {isa}"] = lambda isa=isa: run(ours(search, search.targets, folder / "ours"), isa)
+        tools[f"store, {isa}"] = lambda isa=isa: run(ours(search, store, folder / "store"), isa)
+    tools |= {
         "python": lambda: called(lambda: tropalign.search(search.models, store, n_threads=1, device="cpu")),
         "pyhmmer": lambda: called(lambda: with_pyhmmer(search)),
     }
@@ -149,7 +153,7 @@ def compare(search: Search, store: Path, hmmsearch: str, folder: Path) -> Found:
     threads = by_turns(
         {
             "hmmsearch": lambda: run(theirs(hmmsearch, search, folder / "two", 2)),
-            "tropalign": lambda: run(ours(search, store, folder / "two", 2)),
+            "tropalign": lambda: run(ours(search, store, folder / "two", 2), measured_isas()[0]),
         }
         if os.getloadavg()[0] < IDLE + 1  # one thread was this run's own
         else {}
@@ -223,12 +227,6 @@ def searches(data: Path, folder: Path) -> list[Search]:
     return [*found, Search(f"{n_models} models, a proteome", library, data / "proteome.fa", "3x")]
 
 
-def measured_isas() -> list[str]:
-    """The best instruction set here, and AVX2."""
-    best = _native.selected_isa()
-    return [best, "v3"] if best not in ("v2", "v3") else [best]
-
-
 def main() -> int:
     """Measures, prints, and writes the page where everything was compared."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -275,7 +273,9 @@ def measure(data: Path | None, hmmsearch: str, source: Path | None, folder: Path
     rows = stages(data, source, folder, absent)
     mmseqs = families(data, hmmsearch, folder, absent)
     about = data / "about.txt" if data else None
-    text = write_report(found, rows, mmseqs, version, about.read_text() if about and about.is_file() else "")
+    text = write_report(
+        found, rows, mmseqs, version, processor(), about.read_text() if about and about.is_file() else ""
+    )
     return text, [*found, *mmseqs[:1]] if mmseqs else found, absent
 
 

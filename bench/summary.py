@@ -10,10 +10,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tables import fill, table
+from tables import fill, table, wrap
 
 ROOT = Path(__file__).parent.parent
 PAGES, README = ROOT / "docs" / "benchmarks", ROOT / "README.md"
+
+
+#: Columns of the summary, and the instruction sets that they show; an empty one is what the machine had at best.
+ISAS = {"AVX2": ("v3",), "AVX-512": ("v4vbmi", "v4", "")}
 
 
 @dataclass(frozen=True)
@@ -27,7 +31,7 @@ class Row:
     page, heading
         The page, and the heading below which the table stands (the page's first table by default).
     own
-        The row of tropalign.
+        The row of tropalign; pages by instruction set have rows "own, v3" and so on, or columns of such names.
     column
         The column of the figures.
     unit
@@ -37,6 +41,8 @@ class Row:
     columns
         The columns of others, in tropalign's row, with the names to show; without either they stand in its cell
         "peers".
+    is_same
+        Whether the figure is the same with every instruction set.
     without
         Peers of that cell that are left out: variants of one that is there.
     """
@@ -50,18 +56,35 @@ class Row:
     heading: str = ""
     peers: dict[str, str] = field(default_factory=dict)
     columns: dict[str, str] = field(default_factory=dict)
+    is_same: bool = False
     without: tuple[str, ...] = ("numba, plain",)
 
     def cells(self) -> list[str]:
         """The row of the summary."""
         unit = f" {self.unit}" if self.unit else ""
-        own = self.figure(self.own, self.column)
+        own = [f"**{figure}{unit}**" if figure else "-" for figure in (self.own_figure(isas) for isas in ISAS.values())]
         others = [f"{name} {self.figure(row, self.column)}{unit}" for row, name in self.peers.items()]
         others += [f"{name} {self.figure(self.own, column)}{unit}" for column, name in self.columns.items()]
         if not others:  # "scipy 7.24, numba, plain loops 2.75": a comma behind a figure or its unit parts two
             told = re.split(r"(?<=\d), |(?<=\d us), |(?<=\d s), ", self.figure(self.own, "peers"))
             others = [f"{text}{unit}" for text in told if not text.startswith(self.without)]
-        return [f"`{self.verb}`", self.task, f"**{own}{unit}**", ", ".join(others)]
+        return [f"`{self.verb}`", self.task, *own, ", ".join(others)]
+
+    def own_figure(self, isas: tuple[str, ...]) -> str:
+        """tropalign's figure with one of these instruction sets; empty where the page has none.
+
+        A figure that says no instruction set is of the best one.
+        """
+        names = [(f"{self.own}, {isa}", self.column) for isa in isas]
+        names += [(self.own, f"{self.column}, {isa}") for isa in isas]
+        if isas[-1] == "" or self.is_same:
+            names.append((self.own, self.column))
+        for name, column in names:
+            try:
+                return self.figure(name, column)
+            except LookupError:
+                continue
+        return ""
 
     def figure(self, name: str, column: str) -> str:
         """A cell by its row's and its column's name."""
@@ -103,7 +126,7 @@ ROWS = (
         "tropalign cluster, every representative considered", "processor time",
         peers={"vsearch --cluster_fast, as it is called": "vsearch"}),
     Row("msa", "61 reference families: aligned pairs that are right", "msa.md", "tropalign", "SP", "%",
-        peers=ALIGNERS),
+        peers=ALIGNERS, is_same=True),
     Row("msa", "the same: million cells per second (of commands)", "msa.md", "tropalign", "Mcells/s",
         peers=ALIGNERS),
     Row("tree", "neighbour joining of 10,000 taxa", "tropical.md", "neighbour joining, 10,000 taxa", "tropalign", "s"),
@@ -119,8 +142,16 @@ ROWS = (
 
 
 def summary() -> list[str]:
-    """The lines of the table."""
-    return table(["verb", "task", "**tropalign**", "beside"], [row.cells() for row in ROWS])
+    """The lines of the table, and what they were measured on."""
+    heads = ["verb", "task", *(f"**{name}**" for name in ISAS), "beside"]
+    return [*wrap(f"Measured on {' and '.join(processors())}."), "", *table(heads, [row.cells() for row in ROWS])]
+
+
+def processors() -> list[str]:
+    """The processors of the pages, without how many cores they had."""
+    texts = [(PAGES / page).read_text() for page in dict.fromkeys(row.page for row in ROWS)]
+    found = [re.search(r"^Processor: (.*), \d+ cores\.$", text, re.MULTILINE) for text in texts]
+    return list(dict.fromkeys(one[1] for one in found if one))
 
 
 if __name__ == "__main__":

@@ -14,8 +14,10 @@ github somme89/rapidNJ. docs/benchmarks/tropical.md is written by a run of all g
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
@@ -25,10 +27,10 @@ from pathlib import Path
 from shutil import which
 
 import tropical_cases as cases
+from machine import measured_isas, processor
 from tables import table, wrap
 
 import tropalign
-from tropalign import _native
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "benchmarks" / "tropical.md"
 MODULES = ("scipy", "igraph", "numba", "tropical_gemm", "hmmlearn")
@@ -96,27 +98,41 @@ def group(name: str, options: argparse.Namespace, folder: Path) -> Iterator[case
     return plain[name](options.quick)
 
 
-def rows_of(found: Iterator[cases.Case]) -> tuple[list[str], list[list[str]]]:
-    """Measures the cases of a group: a row per case, a column per peer, and how many times as fast as the best."""
+def rows_of(found: Iterator[cases.Case], also: dict[str, dict[str, float]]) -> tuple[list[str], list[list[str]]]:
+    """Measures the cases of a group: a row per case, the peers, and how many times as fast as the best.
+
+    `also` has seconds with other instruction sets, by case.
+    """
     rows, units = [], []
     for case in found:
-        ours = seconds_of(case.ours, case.clock)
+        ours = [seconds_of(case.ours, case.clock), *(seconds[case.title] for seconds in also.values())]
         theirs = {name: seconds_of(call, case.clock) for name, call in case.peers.items()}
         shown = ", ".join(f"{name} {text_of(in_unit(case, seconds))}" for name, seconds in theirs.items())
         rivals = [seconds for name, seconds in theirs.items() if not name.startswith("tropalign")]
-        ratio = f"{min(rivals) / ours:.1f}x" if rivals else "-"
+        ratio = " / ".join(f"{min(rivals) / own:.1f}x" for own in ours) if rivals else "-"
         goal = text_of(case.goal) if case.goal else "-"
-        rows.append([case.title, f"**{text_of(in_unit(case, ours))}**", goal, shown or "-", ratio])
+        rows.append([case.title, *(f"**{text_of(in_unit(case, own))}**" for own in ours), goal, shown or "-", ratio])
         units.append(case.unit)
         print("  ".join(rows[-1]), case.unit, file=sys.stderr, flush=True)
     return list(dict.fromkeys(units)), rows
 
 
-def write_page(groups: dict[str, tuple[list[str], list[list[str]]]], machine: str) -> str:
+def own_seconds(name: str, options: argparse.Namespace, isa: str) -> dict[str, float]:
+    """Seconds of tropalign alone with an instruction set, by case; in a process of its own, which chooses it."""
+    words = [name, "--own", *(["--quick"] if options.quick else [])]
+    words += ["--data", str(options.data)] if options.data else []
+    variables = os.environ | {"TROPALIGN_ISA": isa}
+    done = subprocess.run([sys.executable, __file__, *words], env=variables, check=True, stdout=subprocess.PIPE)
+    return json.loads(done.stdout)
+
+
+def write_page(groups: dict[str, tuple[list[str], list[list[str]]]], isas: list[str], machine: str) -> str:
     """The page, in Markdown."""
     lines = ["# Tropical algebra, hidden Markov models, trees, CLUSTALW: measured speed", ""]
+    lines += [f"Processor: {processor()}.", ""]
     lines += wrap(
-        f"""tropalign {tropalign.__version__} ({_native.selected_isa()}). {machine} One thread and processor time,
+        f"""tropalign {tropalign.__version__} with each of these instruction sets: {", ".join(isas)}. {machine} One
+        thread and processor time,
         medians of three loops of at least 0.3 s (one call of what takes more than {SLOW_SECONDS:.0f} s); *x* is how
         many times as fast as the fastest peer. Calls of the public Python API, checks of their arguments included;
         CLUSTALW by whole commands. rapidnj and quicktree read their distances from a file; the figure "without reading"
@@ -124,7 +140,7 @@ def write_page(groups: dict[str, tuple[list[str], list[list[str]]]], machine: st
     )
     for name, (units, rows) in groups.items():
         lines += ["", f"## {TITLES[name]}", "", "; ".join(UNITS[unit] for unit in units).capitalize() + ".", ""]
-        lines += table(["case", "tropalign", "to reach", "peers", "x"], rows)
+        lines += table(["case", *(f"tropalign, {isa}" for isa in isas), "to reach", "peers", "x"], rows)
     return "\n".join(lines) + "\n"
 
 
@@ -141,15 +157,26 @@ def main() -> int:
     parser.add_argument("--machine", default="", help="a sentence on the machine, for the page")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--output", type=Path)
+    parser.add_argument("--own", action="store_true", help="print seconds of tropalign alone, as JSON")
     options = parser.parse_args()
+    isas = measured_isas()
     if os.environ.get("OMP_NUM_THREADS") != "1":  # read when NumPy and the peers load
-        os.execve(sys.executable, [sys.executable, *sys.argv], os.environ | dict.fromkeys(POOLS, "1"))
+        variables = os.environ | dict.fromkeys(POOLS, "1") | {"TROPALIGN_ISA": isas[0]}
+        os.execve(sys.executable, [sys.executable, *sys.argv], variables)
     if absent := missing():
         print(f"install {', '.join(absent)} first: see the head of {Path(__file__).name}", file=sys.stderr)
         return 3
     with tempfile.TemporaryDirectory() as scratch:
         chosen = options.groups or list(TITLES)
-        text = write_page({name: rows_of(group(name, options, Path(scratch))) for name in chosen}, options.machine)
+        if options.own:
+            found = (case for name in chosen for case in group(name, options, Path(scratch)))  # one after another
+            json.dump({case.title: seconds_of(case.ours, case.clock) for case in found}, sys.stdout)
+            return 0
+        groups = {}
+        for name in chosen:
+            also = {isa: own_seconds(name, options, isa) for isa in isas[1:]}
+            groups[name] = rows_of(group(name, options, Path(scratch)), also)
+        text = write_page(groups, isas, options.machine)
     print(text)
     is_whole = not options.groups and not options.quick and options.data is not None
     output = options.output or (PAGE if is_whole else None)

@@ -34,6 +34,19 @@ def failed(case: str, why: object) -> dict:
     return {"case": case, "failed": str(why)}
 
 
+def joined(answers: dict[str, list[dict] | dict]) -> list[dict] | dict:
+    """The rows of the first instruction set; in `also` the rows of the others, by instruction set."""
+    (_, first), *others = answers.items()
+    if isinstance(first, dict):
+        return first
+    rows = [row | {"also": {}} for row in first]
+    for isa, found in others:
+        by_case = {} if isinstance(found, dict) else {row["case"]: row for row in found}
+        for one in rows:
+            one["also"][isa] = by_case.get(one["case"], failed(one["case"], "not measured"))
+    return rows
+
+
 def child(who: str, pairs: list, options) -> dict:
     """What loops.py measures of one aligner, or {"failed" or "missing": why}."""
     request = {"who": who, "pairs": pairs, "at_least": options.at_least, "rounds": options.rounds}
@@ -45,7 +58,7 @@ def beside(who: list[str], own: dict, pairs: list, options, unit_s: float) -> tu
     """Peers on the same pairs, {name: {"value"}}, and a note for every one whose scores differ or who failed."""
     found: dict[str, dict] = {}
     notes = []
-    for name in who:
+    for name in who if options.with_peers else []:
         answer = child(name, pairs, options)
         if "seconds" in answer:
             found[name] = {"value": answer["seconds"] / unit_s}
@@ -162,7 +175,7 @@ def ssearch36(query: Path, database: Path, options, scratch: Path) -> tuple[dict
     With tropalign's costs (-s, -f, -g) and no statistics (-z -1), which would order by another score.
     """
     program, listed = shutil.which("ssearch36"), scratch / "ssearch.txt"
-    if program is None:
+    if program is None or not options.with_peers:
         return {}, []
     words = "-q -T 1 -s BL62 -f -11 -g -1 -z -1 -b 10 -d 10 -O".split()
     run = median_of([program, *words, str(listed), str(query), str(database)], scratch, options.rounds)
@@ -194,7 +207,7 @@ def sixteen_s(options, scratch: Path) -> list[dict]:
     texts = genes_16s(n)
     path, part = fasta(scratch / "16s.fasta", texts), fasta(scratch / "few.fasta", texts[:few])
     peers = {}
-    if program := shutil.which("vsearch"):
+    if options.with_peers and (program := shutil.which("vsearch")):
         words = f"{program} --allpairs_global {part} --acceptall --threads 2 --quiet --userfields query+target+id"
         run = timed([*words.split(), "--userout", str(scratch / "vsearch.tsv")], scratch)
         if "failed" not in run:

@@ -25,12 +25,13 @@ ORDER = ("similar", "database", "repertoire", "16s", "proteome", "loops")
 
 def users_table(results: dict) -> list[str]:
     """The section: bare limits, a row per case, and what the rows say beside it."""
-    found, bare = rows_of(results), results["extras"].get("bare", {})
+    found, bare, isas = rows_of(results), results["extras"].get("bare", {}), results["isas"]
     if not found:
         return []
     lines = ["## What users have", "", *bare_lines(bare)]
-    headings = ["case", "tropalign", "to reach", "peers", "over the best", "of the bare limit", "where the rest goes"]
-    lines += [*table(headings, [cells_of_row(row, bare) for row in found]), ""]
+    own = [f"tropalign, {isa}" for isa in isas]
+    headings = ["case", *own, "to reach", "peers", "over the best", "of the bare limit", "where the rest goes"]
+    lines += [*table(headings, [cells_of_row(row, bare, isas) for row in found]), ""]
     notes = [note for row in found for note in row.get("notes", ())]
     return lines + [f"* {note}." for note in notes] + ([""] if notes else [])
 
@@ -50,20 +51,22 @@ def set_rows(sets: dict, name: str, title: str, report: str, goals: dict[str, in
     entry = sets.get(name, {"ours": {}, "peers": {}})
     for mode, goal in goals.items():
         case = f"{mode}-{report}"
-        own = entry["ours"].get("", {}).get(case)
-        if not isinstance(own, dict) or "gcups" not in own:
+        own = {isa: cases.get(case) for isa, cases in entry["ours"].items()}
+        told = {
+            isa: {"value": one["gcups"], "unit": "GCUPS", "gcups": one["gcups"], "bare": f"{mode} score", "own": one}
+            for isa, one in own.items()
+            if isinstance(one, dict) and "gcups" in one
+        }
+        if not told:
             continue
         answers = {peer: cases.get(case, {}) for peer, cases in entry["peers"].items()}
         rows.append(
-            {
+            next(iter(told.values()))
+            | {
                 "case": f"{title}, {mode}, {REPORTS[report]}",
-                "value": own["gcups"],
-                "unit": "GCUPS",
                 "goal": f"{goal} GCUPS",
                 "peers": {peer: {"value": a["gcups"]} for peer, a in answers.items() if "gcups" in a},
-                "gcups": own["gcups"],
-                "bare": f"{mode} score",
-                "own": own,
+                "also": dict(list(told.items())[1:]),
             }
         )
     return rows
@@ -71,37 +74,51 @@ def set_rows(sets: dict, name: str, title: str, report: str, goals: dict[str, in
 
 def bare_lines(bare: dict) -> list[str]:
     """What the bare recurrences reach."""
-    if "local score" not in bare:
-        return [f"The bare recurrences were not measured ({bare.get('failed', 'left out')}).", ""]
-    text = f"""The bare recurrence (`bench/bare.cpp`, compiled and run in the same run: {bare["bytes"]:.0f} lanes of 8
-        bits, 256 x 256 cells) reaches {bare["local score"]:.1f} GCUPS local and {bare["global score"]:.1f} global; with
-        four stored comparisons per cell, which checkpoints make unnecessary, {bare["local stored"]:.1f} and
-        {bare["global stored"]:.1f}. *Of the bare limit* is that without them, over the whole matrix: more than 100 %
-        means that cells were left out. The rest of the time: *cells of no pair*, of lanes beyond a shorter sequence, at
-        the bare rate; *walk back*, CIGARs included; *outside the kernels*: Python, planning, tables; *start* and
+    told = []
+    for isa, one in bare.items():
+        if "local score" not in one:
+            told.append(f"with {isa} they were not measured ({one.get('failed', 'left out')})")
+            continue
+        told.append(
+            f"""{one["local score"]:.1f} GCUPS local and {one["global score"]:.1f} global with {isa} ({one["bytes"]:.0f}
+            lanes of 8 bits), and {one["local stored"]:.1f} and {one["global stored"]:.1f} with four stored comparisons
+            per cell"""
+        )
+    text = f"""The bare recurrences (`bench/bare.cpp`, compiled and run in the same run: 256 x 256 cells):
+        {"; ".join(told) or "left out"}. *Of the bare limit* is that without stored comparisons, over the whole matrix,
+        of each instruction set in turn: more than 100 % means that cells were left out; *over the best* likewise. The
+        rest of the time is that of the first instruction set: *cells of no pair*, of lanes beyond a shorter sequence,
+        at the bare rate; *walk back*, CIGARs included; *outside the kernels*: Python, planning, tables; *start* and
         *reading*: of commands, measured by themselves; *else*: stored comparisons or cells swept twice, beginnings and
         ends of units, caches, writing. Commands are measured whole, processor time and peak memory, so that two threads
-        count twice. *One by one* is a call of `align` per pair instead of `align_many`. Placement
-        is measured in [place.md](place.md)."""
+        count twice. *One by one* is a call of `align` per pair instead of `align_many`. Placement is measured in
+        [place.md](place.md)."""
     return [*wrap(text), ""]
 
 
-def cells_of_row(row: dict, bare: dict) -> list[str]:
+def cells_of_row(row: dict, bare: dict, isas: list[str]) -> list[str]:
     """The row as the table shows it."""
     if "failed" in row:
-        return [row["case"], "failed", "", "", "", "", row["failed"].replace("|", "/")]
+        return [row["case"], "failed", *[""] * (len(isas) + 3), row["failed"].replace("|", "/")]
     peers = row.get("peers", {})
     texts = [peer_text(name, peer, row["unit"]) for name, peer in peers.items()]
     rivals = [float(peer["value"]) for name, peer in peers.items() if name not in OTHER_COST | OWN]
-    is_rate = UNITS[row["unit"]] > 0
-    ratio = ""
-    if rivals:
-        ratio = f"{row['value'] / max(rivals) if is_rate else min(rivals) / row['value']:.1f}x"
-    own = f"**{quantity(row['value'], row['unit'])}**" + (f", {row['mb']:.0f} MB" if "mb" in row else "")
-    limit = bare.get(row.get("bare", ""))
-    fraction = row["gcups"] / limit if limit else None
-    share = f"{percent(fraction)}" if fraction else ""
-    return [row["case"], own, row.get("goal", ""), ", ".join(texts), ratio, share, rest(row, fraction)]
+    own, ratios, shares, fraction = [], [], [], None
+    for isa in isas:
+        one = row if isa == isas[0] else row.get("also", {}).get(isa, {})
+        if "value" not in one:
+            own.append("-")
+            continue
+        own.append(f"**{quantity(one['value'], row['unit'])}**" + (f", {one['mb']:.0f} MB" if "mb" in one else ""))
+        if rivals:
+            ratio = one["value"] / max(rivals) if UNITS[row["unit"]] > 0 else min(rivals) / one["value"]
+            ratios.append(f"{ratio:.1f}x")
+        limit = bare.get(isa, {}).get(one.get("bare", ""))
+        if limit:
+            shares.append(percent(one["gcups"] / limit))
+            fraction = one["gcups"] / limit if isa == isas[0] else fraction
+    told = [row.get("goal", ""), ", ".join(texts), " / ".join(ratios), " / ".join(shares), rest(row, fraction)]
+    return [row["case"], *own, *told]
 
 
 def rest(row: dict, fraction: float | None) -> str:
@@ -146,8 +163,9 @@ def percent(part: float) -> str:
 
 def overview_users(results: dict) -> list[str]:
     """The overview's table: most of the cases in which a peer was measured."""
+    isas = results["isas"]
     rows = [
-        [row["case"], f"**{quantity(row['value'], row['unit'])}**", rivals_text(row)]
+        [row["case"], *(own_text(row, isa, isas) for isa in isas), rivals_text(row)]
         for row in rows_of(results)
         if "value" in row
         and set(row.get("peers", {})) - OTHER_COST - OWN
@@ -155,7 +173,13 @@ def overview_users(results: dict) -> list[str]:
     ]
     if not rows:
         return []
-    return ["", "And what users have:", "", *table(["", "**tropalign**", "peers"], rows)]
+    return ["", "And what users have:", "", *table(["", *(f"**tropalign, {isa}**" for isa in isas), "peers"], rows)]
+
+
+def own_text(row: dict, isa: str, isas: list[str]) -> str:
+    """A figure of tropalign with one of the instruction sets."""
+    one = row if isa == isas[0] else row.get("also", {}).get(isa, {})
+    return f"**{quantity(one['value'], row['unit'])}**" if "value" in one else "-"
 
 
 def rivals_text(row: dict) -> str:

@@ -28,6 +28,10 @@ def test_a_run_with_every_peer_writes_the_page(bench, monkeypatch, tmp_path):
     (row,) = [line for line in page.splitlines() if line.startswith("| copy ") and "/ " not in line]
     assert row.split()[3:8:2] == ["100.00", "100.00", "100.0"]
     assert "tropalign against" in page and "| tropalign " in page
+    head, _, own, copy = cells_of(page)[:4]
+    rates = [k for k, name in enumerate(head) if name.startswith("Mcells/s, ")]
+    assert [head[k].split(", ")[1] for k in rates] == bench.measured_isas()
+    assert all(float(own[k]) >= 0 and copy[k] == "-" for k in rates)
 
 
 def test_clustalw_is_measured_by_both_of_its_rules(bench, monkeypatch, tmp_path):

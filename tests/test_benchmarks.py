@@ -4,6 +4,7 @@ import argparse
 import gzip
 import importlib.util
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -15,7 +16,8 @@ from bench_scripts import BENCH, ROOT, is_untouched, loaded, with_own_page
 import tropalign
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "benchmarks").glob("*.md"))]
-PAIRS_MODULES = "pairs extras users users_report loops commands bare peers report tables sets shares".split()
+PAIRS_MODULES = "pairs extras users users_report loops commands bare machine peers report tables sets shares".split()
+ISA = tropalign._native.selected_isa()
 
 
 @pytest.fixture(autouse=True)
@@ -41,7 +43,7 @@ def pairs(monkeypatch, tmp_path):
     monkeypatch.setattr(pairs, "SETS", ("257",))
     monkeypatch.setattr(pairs, "CASES", ["local-score"])
     monkeypatch.setattr(pairs, "EXTRAS", {})
-    monkeypatch.setattr(pairs, "ISAS", "")
+    monkeypatch.setattr(pairs, "measured_isas", lambda: [ISA])
     monkeypatch.setattr(pairs, "PEERS", {"parasail": None})
     run = pairs.run_main
     pairs.run = lambda *arguments: run("--data", str(tmp_path), *arguments)
@@ -53,6 +55,7 @@ def test_a_whole_run_of_pairs_writes_the_pages(pairs):
     page = pairs.PAGE.read_text()
     assert "3 scores of peers were compared" in page and "All others are equal." in page
     assert "as before" not in page + pairs.OVERVIEW.read_text()
+    assert f"| **tropalign, {ISA}** " in page
     assert "| parasail " in pairs.OVERVIEW.read_text()
 
 
@@ -78,7 +81,7 @@ def test_a_peer_that_lacks_scores_has_failed(pairs):
 
 def test_pairs_without_a_peer_package_names_it(pairs):
     peers = {"parasail": {"local-score": {"missing": "parasail"}}}
-    options = type("Options", (), {"quick": False, "cases": ["local-score"], "lengths": ["257"], "isas": [""],
+    options = type("Options", (), {"quick": False, "cases": ["local-score"], "lengths": ["257"], "isas": [ISA],
                                    "peers": ["parasail"], "extras": []})  # fmt: skip
     reason = pairs.why_no_page(options, {"sets": {"257": {"peers": peers}}})
     assert reason == "parasail cannot be imported (pip install 'tropalign[bench]')"
@@ -119,16 +122,18 @@ def test_similar_pairs_differ_as_they_should(pairs):
     assert similar_pairs(3, 100, 20) == similar_pairs(5, 100, 20)[:3]
 
 
-OPTIONS = argparse.Namespace(at_least=0.001, rounds=1, quick=True, peer_python=sys.executable)
+OPTIONS = argparse.Namespace(
+    at_least=0.001, rounds=1, quick=True, peer_python=sys.executable, isas=[ISA], with_peers=True
+)
 
 
 def test_the_bare_recurrences_give_the_scores_of_a_plain_loop(pairs, tmp_path, monkeypatch):
-    """Otherwise the program ends with 1; compiled for what this machine has."""
+    """Otherwise the program ends with 1."""
     from bare import HERE, bare
 
     if shutil.which("g++") is None:
         pytest.skip("no g++")
-    found = bare(OPTIONS, tmp_path)
+    found = bare(OPTIONS, tmp_path)[ISA]
     assert found.pop("bytes") in (16, 32, 64)
     assert set(found) == {f"{mode} {kind}" for mode in ("local", "global") for kind in ("score", "stored")}
     assert all(rate > 0 for rate in found.values())
@@ -136,7 +141,7 @@ def test_the_bare_recurrences_give_the_scores_of_a_plain_loop(pairs, tmp_path, m
     changed.mkdir()
     (changed / "bare.cpp").write_text((HERE / "bare.cpp").read_text().replace("e = e - next;", "e = e - first;"))
     monkeypatch.setattr("bare.HERE", changed)
-    assert bare(OPTIONS, tmp_path)["failed"].startswith("local score: ")
+    assert bare(OPTIONS, tmp_path)[ISA]["failed"].startswith("local score: ")
 
 
 def test_loops_of_all_aligners_have_one_score(pairs):
@@ -187,31 +192,42 @@ def test_a_process_that_takes_too_long_is_ended(pairs, tmp_path, monkeypatch):
     assert commands.timed(endless, tmp_path) == commands.answer_of(endless, {}) == {"failed": commands.TOO_LONG}
 
 
-def test_what_fails_beside_the_sets_is_a_row_of_the_page(pairs, monkeypatch, tmp_path):
+def test_what_fails_beside_the_sets_is_a_row_of_the_page(pairs, monkeypatch):
+    """Of two instruction sets; peers are measured with the first one alone."""
+    with_peers = []
+
     def fails(options, scratch):
         raise KeyError("nothing there")
 
-    rows = [
-        {"case": "fast", "value": 2.0, "unit": "us", "goal": "3 us", "gcups": 5.0, "bare": "local score",
-         "peers": {"slow": {"value": 8.0}, "edlib": {"value": 1.0}, "tropalign, one by one": {"value": 1.5}}},
-        {"case": "pruned", "value": 1.0, "unit": "us", "gcups": 80.0, "bare": "local score"},
-    ]  # fmt: skip
+    def similar(options, scratch):
+        with_peers.append((os.environ["TROPALIGN_ISA"], options.with_peers))
+        value = float(len(with_peers))
+        peers = {"slow": {"value": 8.0}, "edlib": {"value": 1.0}, "tropalign, one by one": {"value": 1.5}}
+        return [
+            {"case": "fast", "value": 3 - value, "unit": "us", "goal": "3 us", "gcups": 5.0 * value,
+             "bare": "local score", "peers": peers if options.with_peers else {}},
+            {"case": "pruned", "value": 1.0, "unit": "us", "gcups": 80.0, "bare": "local score"},
+        ]  # fmt: skip
+
     limits = {"local score": 50.0, "global score": 40.0, "local stored": 30.0, "global stored": 20.0, "bytes": 64}
-    found = {"loops": fails, "similar": lambda options, scratch: rows, "bare": lambda options, scratch: limits}
+    found = {"loops": fails, "similar": similar, "bare": lambda options, scratch: dict.fromkeys((ISA, "other"), limits)}
     monkeypatch.setattr(pairs, "EXTRAS", found)
     monkeypatch.setattr(pairs, "EXTRA_SETS", {name: [] for name in found})
-    assert pairs.run() == 0
-    lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in pairs.PAGE.read_text().splitlines()]
-    cells = {line[0]: line[1:] for line in lines if len(line) == 7}
+    monkeypatch.setattr(pairs, "measured_isas", lambda: [ISA, "other"])
+    assert pairs.run() == 0 and with_peers == [(ISA, True), ("other", False)]
+    text = pairs.PAGE.read_text()
+    assert "tropalign other, 257: failed" in text and f"| of the bare limit, {ISA} " in text
+    lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines()]
+    cells = {line[0]: line[1:] for line in lines if len(line) == 8}
     assert cells["fast"] == [
-        "**2.0 us**", "3 us", "slow 8.0 us, edlib 1.00 us (unit cost), tropalign, one by one 1.50 us", "4.0x",
-        "10 %", "else 90 %",
+        "**2.0 us**", "**1.00 us**", "3 us", "slow 8.0 us, edlib 1.00 us (unit cost), tropalign, one by one 1.50 us",
+        "4.0x / 8.0x", "10 % / 20 %", "else 90 %",
     ]  # fmt: skip
-    assert "| of the bare limit | " in pairs.PAGE.read_text()
-    assert cells["pruned"][4:] == ["160 %", "cells that need not be computed"]
-    assert cells["loops"] == ["failed", "", "", "", "", "KeyError: 'nothing there'"]
+    assert cells["pruned"][5:] == ["160 % / 160 %", "cells that need not be computed"]
+    assert cells["loops"] == ["failed", "", "", "", "", "", "KeyError: 'nothing there'"]
     readme = pairs.OVERVIEW.read_text()
-    assert "**2.0 us**" in readme and "slow 8.0 us" in readme and "edlib" not in readme and "pruned" not in readme
+    assert "| **2.0 us** " in readme and "| **1.00 us** " in readme and "slow 8.0 us" in readme
+    assert "edlib" not in readme and "pruned" not in readme
 
 
 def test_a_row_says_where_the_rest_goes(pairs):
@@ -259,7 +275,17 @@ def test_a_summary_of_a_page_without_a_row_says_which(monkeypatch, tmp_path):
     (tmp_path / "place.md").write_text(
         "| whole command | seconds |\n|---|---|\n| tropalign | 0.5 |\n| PaPaRa 2.5 | 60 |\n"
     )
-    assert place.cells()[2:] == ["**0.5 s**", "PaPaRa 2.5 60 s"]
+    assert place.cells()[2:] == ["-", "**0.5 s**", "PaPaRa 2.5 60 s"]
+    (tmp_path / "place.md").write_text(
+        "| whole command | seconds, v3 | seconds, v4 | seconds |\n|---|---|---|---|\n"
+        "| tropalign | 0.7 | 0.5 | - |\n| PaPaRa 2.5 | - | - | 60 |\n"
+    )
+    assert place.cells()[2:] == ["**0.7 s**", "**0.5 s**", "PaPaRa 2.5 60 s"]
+    (tmp_path / "place.md").write_text(
+        "| whole command | seconds |\n|---|---|\n"
+        "| tropalign, v3 | 0.7 |\n| tropalign, v4vbmi | 0.6 |\n| PaPaRa 2.5 | 60 |\n"
+    )
+    assert place.cells()[2:] == ["**0.7 s**", "**0.6 s**", "PaPaRa 2.5 60 s"]
 
 
 def rows_of(table: str) -> dict[str, list[str]]:

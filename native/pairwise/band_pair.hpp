@@ -183,16 +183,18 @@ class BandPair {
     /// One vector of cells. `e` and `f`: u and x of (i,j-1), v and y of (i-1,j); these become the cell's.
     template <bool Trace>
     [[gnu::always_inline]] static void cells(V s, V edge, V &u, V &x, V &v, V &y, Mask *mask) {
-        using Bits = typename Lanes<int8_t, B>::Bits;
         V a = x + u, b = y + v;
-        Bits gap_wins, last_wins;
+        Answer<int8_t, B> gap_wins, last_wins;
         const V z = best_step<int8_t, B, Trace, false>(s, a, b, gap_wins, last_wins);
         const V v_new = z - u;
         u = z - v, v = v_new;
         a = a - z, b = b - z;
         if constexpr (Trace) {
-            mask->word[0] = gap_wins, mask->word[1] = last_wins;
-            mask->word[2] = goes_on<int8_t, B>(a, edge), mask->word[3] = goes_on<int8_t, B>(b, edge);
+            typename Mask::Pending pending;
+            mask->template put<0>(pending, gap_wins);
+            mask->template put<1>(pending, last_wins);
+            mask->template put<2>(pending, goes_on<int8_t, B>(a, edge));
+            mask->template put<3>(pending, goes_on<int8_t, B>(b, edge));
         }
         x = vmax(a, edge), y = vmax(b, edge);
     }
@@ -320,7 +322,7 @@ class BandPair {
         void seek(int i, int j) {
             const int d = i + j, l = whole_.lane(d, j - i);
             mask_ = whole_.masks_ + static_cast<ptrdiff_t>(d) * whole_.vectors_ + l / B;
-            bit_ = l % B * Lanes<int8_t, B>::bits_per_lane;
+            bit_ = Mask::place(l % B);
             i_ = i, j_ = j;
         }
 
@@ -334,7 +336,7 @@ class BandPair {
                 unsigned stops = 0;
                 for (int k = 0; k < kRunSteps; ++k) {
                     const Mask &mask = at[-k * back];
-                    stops |= (mask.word[0] >> bit_ & 1) << k;
+                    stops |= mask.bit(bit_, 0) << k;
                 }
                 if (stops) {
                     run += __builtin_ctz(stops);
@@ -348,7 +350,7 @@ class BandPair {
 
         int positive_run(int i, int j, int &left);  // local mode has no bands
 
-        bool last_wins() const { return mask_->word[1] >> bit_ & 1; }
+        bool last_wins() const { return mask_->bit(bit_, 1); }
         int gap_length(bool is_e, int most) const {
             int k = 1;
             while (k < most && (is_e ? is_set(i_, j_ - k, 2) : is_set(i_ - k, j_, 3))) ++k;
@@ -359,7 +361,7 @@ class BandPair {
         bool is_set(int i, int j, int word) const {
             const int d = i + j, l = whole_.lane(d, j - i);
             const Mask &mask = whole_.masks_[static_cast<ptrdiff_t>(d) * whole_.vectors_ + l / B];
-            return mask.word[word] >> (l % B * Lanes<int8_t, B>::bits_per_lane) & 1;
+            return mask.bit(Mask::place(l % B), word);
         }
 
         const BandPair &whole_;

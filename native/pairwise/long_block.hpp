@@ -94,7 +94,7 @@ class LongBlock {
         const size_t base = is_main ? 0 : tail_masks(main_, strip_);
         const int step = is_main ? j / kColumns + lane : j - main_ + lane, c = is_main ? j % kColumns : 0;
         const Masks<T, B> &cell = masks_[base + (static_cast<size_t>(step) * strip_ + row) * kColumns + c];
-        return (cell.word[k] >> (lane * Lanes<T, B>::bits_per_lane)) & 1;
+        return cell.bit(Masks<T, B>::place(lane), k);
     }
 
     Best best;

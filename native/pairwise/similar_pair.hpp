@@ -12,8 +12,9 @@ inline int64_t differences(const uint8_t *a, const uint8_t *b, int length) {
     int64_t n = 0;
     for (int k = 0; k < length; k += W) {
         const auto p = load<int8_t, W>(a + k), q = load<int8_t, W>(b + k);
-        const uint64_t bits = different_bits(p, q);
-        n += __builtin_popcountll(bits & ~uint64_t{0} >> (64 - std::min(length - k, W)));
+        const uint64_t bits = different_bits<W>(p, q);
+        const int valid = kDifferentBits * std::min(length - k, W);
+        n += __builtin_popcountll(bits & ~uint64_t{0} >> (64 - valid)) / kDifferentBits;
     }
     return n;
 }

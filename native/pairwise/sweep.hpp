@@ -27,20 +27,16 @@
 //   [0] a gap beats the diagonal   [1] the gap that the tie rule ranks last beats the other two (ties.hpp)
 //   [2] E was extended into the next column   [3] F was extended into the next row.
 //
-// Cost per vector of cells, C = 4: 10 vector operations (either form), 4 compares and 4 mask stores more with Trace;
-// the row state (two vectors) is loaded and stored once for C cells.
+// Cost per vector of cells, C = 4: 10 vector operations (either form), 4 compares and 4 mask stores more with Trace
+// (NEON: 4 compares and 5, masks.hpp); the row state (two vectors) is loaded and stored once for C cells.
 #pragma once
 #include <type_traits>
 
+#include "../simd/masks.hpp"
 #include "best_cell.hpp"
 #include "ties.hpp"
 
 namespace tropalign::TROPALIGN_ISA {
-
-template <class T, int B>
-struct Masks {
-    typename Lanes<T, B>::Bits word[4];
-};
 
 template <class T>
 struct LocalScoring {
@@ -96,7 +92,6 @@ template <class T, int B, int C, bool Trace, bool Track, bool Mirrored, bool Par
                                                  Edge<T, B> &edge, const Participation<T, B> &part,
                                                  Keeper keeper = {}) {
     using V = Vec<T, B>;
-    using Bits = typename Lanes<T, B>::Bits;
     const V floor = splat<T, B>(scoring.floor), gap_first = splat<T, B>(scoring.gap_first);
     const V extend = splat<T, B>(scoring.extend);
     V f[C], above[C], corner = edge.corner;
@@ -111,7 +106,7 @@ template <class T, int B, int C, bool Trace, bool Track, bool Mirrored, bool Par
         corner = left;
 #pragma GCC unroll 4
         for (int c = 0; c < C; ++c) {
-            Bits gap_wins, last_wins;
+            Answer<T, B> gap_wins, last_wins;
             // H(i,j) from H(i-1,j-1) + s, E(i,j) and F(i,j)
             V x = best_step<T, B, Trace, Mirrored>(diagonal + scorer.score(i, c), e, f[c], gap_wins, last_wins);
             x = vmax(x, floor);
@@ -121,10 +116,11 @@ template <class T, int B, int C, bool Trace, bool Track, bool Mirrored, bool Par
             e = e - extend;        // E(i,j+1) and
             f[c] = f[c] - extend;  // F(i+1,j), extended
             if constexpr (Trace) {
-                masks[c].word[0] = gap_wins;
-                masks[c].word[1] = last_wins;
-                masks[c].word[2] = goes_on<T, B>(e, opened);
-                masks[c].word[3] = goes_on<T, B>(f[c], opened);
+                typename Masks<T, B>::Pending pending;
+                masks[c].template put<0>(pending, gap_wins);
+                masks[c].template put<1>(pending, last_wins);
+                masks[c].template put<2>(pending, goes_on<T, B>(e, opened));
+                masks[c].template put<3>(pending, goes_on<T, B>(f[c], opened));
             }
             e = vmax(e, opened);
             f[c] = vmax(f[c], opened);
@@ -194,7 +190,6 @@ template <class T, int B, int C, bool Trace, bool Mirrored, Part Which, class Sc
                                                   Edge<T, B> &edge, const Participation<T, B> &part,
                                                   Keeper keeper = {}) {
     using V = Vec<T, B>;
-    using Bits = typename Lanes<T, B>::Bits;
     const V min_gap = splat<T, B>(static_cast<T>(-open));
     V v[C], y[C], begins[C];
     for (int c = 0; c < C; ++c) v[c] = edge.value[c], y[c] = edge.gap[c];
@@ -210,17 +205,18 @@ template <class T, int B, int C, bool Trace, bool Mirrored, Part Which, class Sc
                 x = begins[c] ? min_gap : x;
             }
             V a = x + u, b = y[c] + v[c];  // E'(i,j) and F'(i,j), less H'(i-1,j-1) as z
-            Bits gap_wins, last_wins;
+            Answer<T, B> gap_wins, last_wins;
             const V z = best_step<T, B, Trace, Mirrored>(scorer.score(i, c), a, b, gap_wins, last_wins);
             V v_new = z - u;
             u = z - v[c];
             a = a - z;
             b = b - z;
             if constexpr (Trace) {
-                masks[c].word[0] = gap_wins;
-                masks[c].word[1] = last_wins;
-                masks[c].word[2] = goes_on<T, B>(a, min_gap);
-                masks[c].word[3] = goes_on<T, B>(b, min_gap);
+                typename Masks<T, B>::Pending pending;
+                masks[c].template put<0>(pending, gap_wins);
+                masks[c].template put<1>(pending, last_wins);
+                masks[c].template put<2>(pending, goes_on<T, B>(a, min_gap));
+                masks[c].template put<3>(pending, goes_on<T, B>(b, min_gap));
             }
             x = vmax(a, min_gap);
             v[c] = v_new;

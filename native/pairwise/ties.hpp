@@ -9,21 +9,20 @@
 //  * End, local: the smallest column, then the smallest row.
 //  * End, semiglobal: the smallest overhang, then that of the rows.
 #pragma once
-#include "../simd/vec.hpp"
+#include "../simd/masks.hpp"
 
 namespace tropalign::TROPALIGN_ISA {
 
 /// The best of three predecessors. With Trace the lanes in which a gap beats the diagonal, and those in which the gap
 /// that the rule ranks last beats the others.
 template <class T, int B, bool Trace, bool Mirrored>
-[[gnu::always_inline]] inline Vec<T, B> best_step(Vec<T, B> diagonal, Vec<T, B> e, Vec<T, B> f,
-                                                  typename Lanes<T, B>::Bits &gap_wins,
-                                                  typename Lanes<T, B>::Bits &last_wins) {
+[[gnu::always_inline]] inline Vec<T, B> best_step(Vec<T, B> diagonal, Vec<T, B> e, Vec<T, B> f, Answer<T, B> &gap_wins,
+                                                  Answer<T, B> &last_wins) {
     const Vec<T, B> second = Mirrored ? f : e, last = Mirrored ? e : f, before = vmax(diagonal, second);
     const Vec<T, B> best = vmax(before, last);
     if constexpr (Trace) {
-        gap_wins = gt_bits<T, B>(best, diagonal);
-        last_wins = gt_bits<T, B>(last, before);
+        gap_wins = gt_answer<T, B>(best, diagonal);
+        last_wins = gt_answer<T, B>(last, before);
     }
     return best;
 }
@@ -36,8 +35,8 @@ template <bool Mirrored>
 
 /// Lanes in which a gap goes on rather than opens here.
 template <class T, int B>
-[[gnu::always_inline]] inline typename Lanes<T, B>::Bits goes_on(Vec<T, B> extended, Vec<T, B> opened) {
-    return gt_bits<T, B>(extended, opened);
+[[gnu::always_inline]] inline Answer<T, B> goes_on(Vec<T, B> extended, Vec<T, B> opened) {
+    return gt_answer<T, B>(extended, opened);
 }
 
 /// Whether cell (row, column) comes before another cell of the same score as the end of a local alignment.

@@ -1,7 +1,5 @@
 // The direction masks of a unit, and how a walk steps through those of one lane.
 #pragma once
-#include <cstring>
-
 #include "scoring.hpp"
 #include "sweep.hpp"
 
@@ -66,7 +64,6 @@ class UnitCells {
     static_assert(M == Mode::local || M == Mode::global);
     static constexpr bool kLocal = M == Mode::local;
     using Map = MaskMap<T, B>;
-    using Bits = typename Lanes<T, B>::Bits;
     static constexpr int kRunSteps = kLocal ? 8 : 4;  // cells of a diagonal looked at together; measured
     static constexpr int kGapSteps = 4;               // most gaps are shorter
     static_assert(kRunSteps % kColumns == 0);         // so that the column in the block stays
@@ -74,7 +71,7 @@ class UnitCells {
   public:
     UnitCells(const Scoring &scoring, const Map &map, const LanePair &pair, int row_start, int column_start, int lane)
         : scoring_(scoring), map_(map), pair_(pair), row_shift_(row_start - 1), column_shift_(column_start - 1),
-          bit_(lane * Lanes<T, B>::bits_per_lane) {}
+          place_(Masks<T, B>::place(lane)) {}
 
     void seek(int i, int j) {
         const int column = j + column_shift_;
@@ -119,12 +116,9 @@ class UnitCells {
     }
 
   private:
-    [[gnu::always_inline]] Bits word(const uint8_t *cell, int k) const {
-        Bits bits;
-        std::memcpy(&bits, cell + k * sizeof bits, sizeof bits);
-        return bits;
+    [[gnu::always_inline]] unsigned bit(const uint8_t *cell, int k) const {
+        return reinterpret_cast<const Masks<T, B> *>(cell)->bit(place_, k);
     }
-    [[gnu::always_inline]] unsigned bit(const uint8_t *cell, int k) const { return (word(cell, k) >> bit_) & 1; }
 
     /// Bit k: whether the k-th cell back along the diagonal is entered from a gap; those beyond `most` cells too.
     [[gnu::always_inline]] unsigned gaps(const ptrdiff_t *back, int most) const {
@@ -159,7 +153,7 @@ class UnitCells {
     const Scoring &scoring_;
     const Map &map_;
     const LanePair &pair_;
-    int row_shift_, column_shift_, bit_, in_block_ = 0;
+    int row_shift_, column_shift_, place_, in_block_ = 0;
     const uint8_t *cell_ = nullptr;
 };
 

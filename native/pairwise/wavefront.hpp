@@ -75,11 +75,6 @@ struct Penalties {
 
 namespace tropalign::TROPALIGN_ISA {
 
-/// Bits of the lanes that differ.
-[[gnu::always_inline]] inline uint64_t different_bits(Vec<int8_t, kVectorBytes> a, Vec<int8_t, kVectorBytes> b) {
-    return widened(gt_bits<int8_t, kVectorBytes>(a, b)) | widened(gt_bits<int8_t, kVectorBytes>(b, a));
-}
-
 /// How many of the letters at a and b, at most `most`, are equal before two differ. Some bytes beyond are read.
 [[gnu::always_inline]] inline int equal_letters(const uint8_t *a, const uint8_t *b, int most) {
     uint64_t x, y;
@@ -88,8 +83,8 @@ namespace tropalign::TROPALIGN_ISA {
     constexpr int W = kVectorBytes;
     for (int n = 8; n < most; n += W) {
         const auto p = load<int8_t, W>(a + n), q = load<int8_t, W>(b + n);
-        const uint64_t bits = different_bits(p, q);
-        if (bits) return std::min(most, n + __builtin_ctzll(bits));
+        const uint64_t bits = different_bits<W>(p, q);
+        if (bits) return std::min(most, n + __builtin_ctzll(bits) / kDifferentBits);
     }
     return most;
 }
@@ -99,8 +94,8 @@ inline int equal_letters_before(const uint8_t *a, const uint8_t *b, int most) {
     constexpr int W = kVectorBytes;
     for (int n = 0; n < most; n += W) {
         const auto p = load<int8_t, W>(a - n - W), q = load<int8_t, W>(b - n - W);
-        const uint64_t bits = different_bits(p, q);
-        if (bits) return std::min(most, n + W - 64 + __builtin_clzll(bits));
+        const uint64_t bits = different_bits<W>(p, q);
+        if (bits) return std::min(most, n + (W * kDifferentBits - 64 + __builtin_clzll(bits)) / kDifferentBits);
     }
     return most;
 }

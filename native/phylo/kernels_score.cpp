@@ -25,7 +25,7 @@ struct PlaceLanes {
 template <class T>
 class PlaceSweep {
     static constexpr int kBytes = kVectorBytes, kLanes = kBytes / static_cast<int>(sizeof(T));
-    static constexpr int kStrip = kVectorBytes == 64 ? 4 : 2;
+    static constexpr int kStrip = kVectorRegisters == 32 ? 4 : 2;
     static constexpr int kBlock = 8;  // rows that are looked at together
     using V = Vec<T, kBytes>;
 

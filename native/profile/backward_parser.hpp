@@ -21,9 +21,8 @@ template <int G>
 class BackwardParser : ParserLanes<G> {
     using Base = ParserLanes<G>;
     using Base::E, Base::N, Base::J, Base::B, Base::C, Base::loop, Base::move;
-    using Base::kQuads, Base::kWidth, Base::kM, Base::kD, Base::kI, Base::Q, Base::tables, Base::transition,
-        Base::delete_on, Base::cell;
-    using typename Base::V, typename Base::Odds, typename Base::PerLane, typename Base::Cell;
+    using Base::kQuads, Base::kWidth, Base::kM, Base::kD, Base::kI, Base::Q, Base::tables;
+    using typename Base::V, typename Base::Row, typename Base::Odds, typename Base::PerLane, typename Base::Cell;
     using Quad = QuadLanes<1>;
     friend Base;
 
@@ -57,32 +56,32 @@ class BackwardParser : ParserLanes<G> {
     }
 
     void delete_from_end(int l, Quad E) {
-        const auto on = [&](int32_t q) { return lanes_at<1>(this->deletes + q * kQuad); };
+        const ModelQuads<1> model(tables);
         const auto D = [&](int32_t q) { return this->quad(q, l, kD); };
         Quad next = down<1>(E), way{};
         for (int32_t q = Q - 1; q >= 0; --q) {
-            way = next * on(q);
+            way = next * model(q, kDD);
             next = E + way;
             put<1>(D(q), next);
         }
         for (int pass = 1; pass < kQuad; ++pass) {
             way = down<1>(way);
-            for (int32_t q = Q - 1; q >= 0; --q) way = way * on(q), put<1>(D(q), lanes_at<1>(D(q)) + way);
+            for (int32_t q = Q - 1; q >= 0; --q) way = way * model(q, kDD), put<1>(D(q), lanes_at<1>(D(q)) + way);
         }
     }
 
     /// Row 0, where only N and B can be: the sum for B goes from the first node on.
     ParserResult finish(int l) {
         const ParserTarget &given = this->lanes[l].given;
-        const float *odds = tables.odds_of(given.codes[0]);
+        const LaneOdds<1> odds{{tables.odds_of(given.codes[0])}};
+        const ModelQuads<1> model(tables);
         const auto at = [&](int32_t q, Cell c) { return lanes_at<1>(this->quad(q, l, c)); };
         const Quad end = every<Quad>(end_.of[l]), factor = every<Quad>(this->factor.of[l]);
         Quad sum{};
         for (int32_t q = 0; q < Q; ++q) {
-            const float *t = this->transitions + static_cast<int64_t>(q) * kDD * kQuad;
             const Quad D_next = q + 1 < Q ? at(q + 1, kD) : down<1>(at(0, kD));
-            const Quad M = ((at(q, kM) + end) + D_next * lanes_at<1>(t + kMD * kQuad)) * factor;
-            sum = sum + M * lanes_at<1>(odds + q * kQuad) * lanes_at<1>(t + kBM * kQuad);
+            const Quad M = ((at(q, kM) + end) + D_next * model(q, kMD)) * factor;
+            sum = sum + M * odds(q) * model(q, kBM);
         }
         B.of[l] = sum_of_quads<1>(sum)[0];
         N.of[l] = B.of[l] * move.of[l] + N.of[l] * loop.of[l];
@@ -140,80 +139,96 @@ class BackwardParser : ParserLanes<G> {
     }
 
     template <bool kScaled>
-    void first_sweep(V (&begins)[G]) {
-        Odds odds;
-        this->find_odds(odds);
-        V end[G], factor[G], M_next[G], D_next[G];
-        const auto old_M = [&](int32_t q, int g, V D_after) {
-            V M = lanes_at<kQuads>(cell(q, g, kM)) + end[g];
-            M = M + D_after * transition(q, kMD);
+    void first_sweep(V (&all_begins)[G]) {
+        const Row row = this->row();
+        const Odds odds = this->odds_of_row();
+        const int64_t Q = row.Q;
+        V end[G], factor[G], M_next[G], D_next[G], begins[G];
+        const auto old_M = [&](int64_t q, int g, V D_after, V MD) {
+            V M = row.at(q, g, kM) + end[g];
+            M = M + D_after * MD;
             return kScaled ? M * factor[g] : M;
         };
-        const auto times_odds = [&](V M, int32_t q, int g) { return M * own_quads<kQuads>(odds.of[g], q * kQuad); };
 #pragma GCC unroll 4
         for (int g = 0; g < G; ++g) {
             end[g] = this->of_group(g, end_.all());
             factor[g] = this->of_group(g, this->factor.all());
-            M_next[g] = down<kQuads>(times_odds(old_M(0, g, lanes_at<kQuads>(cell(1, g, kD))), 0, g));
-            D_next[g] = down<kQuads>(lanes_at<kQuads>(cell(0, g, kD)));
+            M_next[g] = down<kQuads>(old_M(0, g, row.at(1, g, kD), row.model(0, kMD)) * odds.of[g](0));
+            D_next[g] = down<kQuads>(row.at(0, g, kD));
             begins[g] = V{};
         }
-        V MM = down<kQuads>(transition(0, kMM)), IM = down<kQuads>(transition(0, kIM)),
-          DM = down<kQuads>(transition(0, kDM));
-        for (int32_t q = Q - 1; q >= 0; --q) {
+        V MM = down<kQuads>(row.model(0, kMM)), IM = down<kQuads>(row.model(0, kIM)),
+          DM = down<kQuads>(row.model(0, kDM));
+        // Each transition is loaded once for all groups.
+        for (int64_t q = Q - 1; q >= 0; --q) {
+            const V MD = row.model(q, kMD);
+            V M[G], I[G];
 #pragma GCC unroll 4
             for (int g = 0; g < G; ++g) {
-                const V M = old_M(q, g, D_next[g]);
-                D_next[g] = lanes_at<kQuads>(cell(q, g, kD));
-                V I = lanes_at<kQuads>(cell(q, g, kI));
-                if (kScaled) I = I * factor[g];
-                put<kQuads>(cell(q, g, kI), I * transition(q, kII) + M_next[g] * IM);
-                put<kQuads>(cell(q, g, kD), M_next[g] * DM);
-                put<kQuads>(cell(q, g, kM), I * transition(q, kMI) + M_next[g] * MM);
-                M_next[g] = times_odds(M, q, g);
-                begins[g] = begins[g] + M_next[g] * transition(q, kBM);
+                M[g] = old_M(q, g, D_next[g], MD);
+                D_next[g] = row.at(q, g, kD);
+                I[g] = row.at(q, g, kI);
+                if (kScaled) I[g] = I[g] * factor[g];
+                row.set(q, g, kD, M_next[g] * DM);
             }
-            MM = transition(q, kMM), IM = transition(q, kIM), DM = transition(q, kDM);
+            const V II = row.model(q, kII), MI = row.model(q, kMI);
+#pragma GCC unroll 4
+            for (int g = 0; g < G; ++g) {
+                row.set(q, g, kI, I[g] * II + M_next[g] * IM);
+                row.set(q, g, kM, I[g] * MI + M_next[g] * MM);
+            }
+            const V BM = row.model(q, kBM);
+#pragma GCC unroll 4
+            for (int g = 0; g < G; ++g) {
+                M_next[g] = M[g] * odds.of[g](q);
+                begins[g] = begins[g] + M_next[g] * BM;
+            }
+            MM = row.model(q, kMM), IM = row.model(q, kIM), DM = row.model(q, kDM);
         }
+#pragma GCC unroll 4
+        for (int g = 0; g < G; ++g) all_begins[g] = begins[g];
     }
 
     void second_sweep() {
+        const Row row = this->row();
         V end[G], next[G], way[G];
 #pragma GCC unroll 4
         for (int g = 0; g < G; ++g) {
             end[g] = this->of_group(g, end_.all());
-            next[g] = down<kQuads>(lanes_at<kQuads>(cell(0, g, kD)) + end[g]);
+            next[g] = down<kQuads>(row.at(0, g, kD) + end[g]);
         }
-        for (int32_t q = Q - 1; q >= 0; --q) {
+        for (int64_t q = row.Q - 1; q >= 0; --q) {
+            const V DD = row.model(q, kDD);
 #pragma GCC unroll 4
             for (int g = 0; g < G; ++g) {
-                way[g] = next[g] * delete_on(q);
-                next[g] = lanes_at<kQuads>(cell(q, g, kD)) + (way[g] + end[g]);
-                put<kQuads>(cell(q, g, kD), next[g]);
+                way[g] = next[g] * DD;
+                next[g] = row.at(q, g, kD) + (way[g] + end[g]);
+                row.set(q, g, kD, next[g]);
             }
         }
-        more_deletes(way);
+        more_deletes(row, way);
     }
 
     /// D -> D from one quarter of the model into those before it (row_limits.hpp).
-    void more_deletes(V (&way)[G]) {
+    [[gnu::always_inline]] static void more_deletes(const Row &row, V (&way)[G]) {
         for (int pass = 1; pass < kQuad; ++pass) {
 #pragma GCC unroll 4
             for (int g = 0; g < G; ++g) {
                 way[g] = down<kQuads>(way[g]);
             }
-            for (int32_t q = Q - 1; q >= 0;) {
-                for (const int32_t stop = std::max(-1, q - kStride); q > stop; --q) {
+            for (int64_t q = row.Q - 1; q >= 0;) {
+                for (const int64_t stop = std::max(int64_t{-1}, q - kStride); q > stop; --q) {
+                    const V DD = row.model(q, kDD);
 #pragma GCC unroll 4
                     for (int g = 0; g < G; ++g) {
-                        way[g] = way[g] * delete_on(q);
-                        put<kQuads>(cell(q, g, kD), lanes_at<kQuads>(cell(q, g, kD)) + way[g]);
+                        way[g] = way[g] * DD;
+                        row.set(q, g, kD, row.at(q, g, kD) + way[g]);
                     }
                 }
                 uint32_t any = 0;
 #pragma GCC unroll 4
                 for (int g = 0; g < G; ++g) {
-                    any |= floats_above<kQuads>(way[g] * kNegligible, lanes_at<kQuads>(cell(q + 1, g, kD)));
+                    any |= floats_above<kQuads>(way[g] * kNegligible, row.at(q + 1, g, kD));
                 }
                 if (!any) return;
             }

@@ -1,29 +1,10 @@
 // The memory of a unit of envelopes, as kernels of N lanes see it.
 #pragma once
-#include "../simd/quad_lanes.hpp"
 #include "envelope_kernels.hpp"
+#include "model_quads.hpp"
 #include "row_limits.hpp"
 
 namespace tropalign::TROPALIGN_ISA {
-
-/// A model's transitions. The sweeps hold them, and what follows, in local variables: of members the compiler would
-/// think that every store may change them.
-template <int N>
-struct ModelQuads {
-    const float *transitions, *deletes;
-
-    [[gnu::always_inline]] QuadLanes<N> operator()(int64_t q, Transition t) const {
-        return same_quads<N>(t == kDD ? deletes + q * kQuad : transitions + (q * kDD + t) * kQuad);
-    }
-};
-
-/// The odds of each lane's residue in a row.
-template <int N>
-struct LaneOdds {
-    const float *lanes[N];
-
-    [[gnu::always_inline]] QuadLanes<N> operator()(int64_t q) const { return own_quads<N>(lanes, q * kQuad); }
-};
 
 /// Has M and I of a quad come to the cache that will be wanted a row later. Rows are longer than hardware looks ahead:
 /// without it units of 16 MiB and more take twice the time.
@@ -41,7 +22,7 @@ struct UnitMemory {
     EnvelopeUnit &unit;
     const int64_t Q = unit.tables->Q;
     const int32_t n_rows = unit.n_rows;
-    const ModelQuads<N> model{unit.tables->transitions.data(), unit.tables->deletes.data()};
+    const ModelQuads<N> model{*unit.tables};
 
     explicit UnitMemory(EnvelopeUnit &given) : unit(given) {}
 

@@ -18,9 +18,8 @@ template <int G>
 class ForwardParser : ParserLanes<G> {
     using Base = ParserLanes<G>;
     using Base::E, Base::N, Base::J, Base::B, Base::C, Base::loop, Base::move;
-    using Base::kQuads, Base::kWidth, Base::kM, Base::kD, Base::kI, Base::Q, Base::tables, Base::transition,
-        Base::delete_on, Base::cell;
-    using typename Base::V, typename Base::Odds, typename Base::Cell;
+    using Base::kQuads, Base::kM, Base::kD, Base::kI, Base::tables;
+    using typename Base::V, typename Base::Row, typename Base::Odds, typename Base::Cell;
     friend Base;
 
   public:
@@ -72,79 +71,97 @@ class ForwardParser : ParserLanes<G> {
 
     /// All cells of the row; the sums of M and D, four of each target.
     template <bool kScaled>
-    void sweep(V (&ends)[G]) {
-        Odds odds;
-        this->find_odds(odds);
-        V begin[G], factor[G], sum[G], D[G], way[G];
-        const auto old = [&](int32_t q, int g, Cell c) {
-            const V v = lanes_at<kQuads>(cell(q, g, c));
+    void sweep(V (&all_ends)[G]) {
+        const Row row = this->row();
+        const Odds odds = this->odds_of_row();
+        const int64_t Q = row.Q;
+        V begin[G], factor[G], sum[G], D[G], way[G], ends[G];
+        const auto old = [&](int64_t q, int g, Cell c) {
+            const V v = row.at(q, g, c);
             return kScaled ? v * factor[g] : v;
         };
-        const auto sum_for = [&](int32_t q, int g, V M_before, V D_before, V I_before) {
-            V s = begin[g] * transition(q, kBM);
-            s = s + M_before * transition(q, kMM);
-            s = s + I_before * transition(q, kIM);
-            return s + D_before * transition(q, kDM);
+        const auto sum_for = [&](int64_t q, int g, V M_before, V D_before, V I_before) {
+            V s = begin[g] * row.model(q, kBM);
+            s = s + M_before * row.model(q, kMM);
+            s = s + I_before * row.model(q, kIM);
+            return s + D_before * row.model(q, kDM);
         };
-        const auto match = [&](int32_t q, int g, V s) { return s * own_quads<kQuads>(odds.of[g], q * kQuad); };
 
 #pragma GCC unroll 4
         for (int g = 0; g < G; ++g) {
             begin[g] = this->of_group(g, B.all());
             factor[g] = this->of_group(g, this->factor.all());
-            const int32_t a = Q - 2, z = Q - 1;
-            const V last = match(z, g, sum_for(z, g, old(a, g, kM), old(a, g, kD), old(a, g, kI)));
-            D[g] = up<kQuads>(last * transition(z, kMD));
+            const int64_t a = Q - 2, z = Q - 1;
+            const V last = sum_for(z, g, old(a, g, kM), old(a, g, kD), old(a, g, kI)) * odds.of[g](z);
+            D[g] = up<kQuads>(last * row.model(z, kMD));
             sum[g] = sum_for(0, g, up<kQuads>(old(z, g, kM)), up<kQuads>(old(z, g, kD)), up<kQuads>(old(z, g, kI)));
             ends[g] = V{};
         }
-        for (int32_t q = 0; q < Q; ++q) {
-            const int32_t next = q + 1 < Q ? q + 1 : q;  // what the last one makes is not used
+        // Each transition is loaded once for all groups.
+        for (int64_t q = 0; q < Q; ++q) {
+            const int64_t next = q + 1 < Q ? q + 1 : q;  // what the last one makes is not used
+            V M[G], old_M[G], old_D[G], old_I[G];
+            const V MI = row.model(q, kMI), II = row.model(q, kII);
 #pragma GCC unroll 4
             for (int g = 0; g < G; ++g) {
-                const V M = match(q, g, sum[g]);
-                ends[g] = ends[g] + M;
-                const V old_M = old(q, g, kM), old_D = old(q, g, kD), old_I = old(q, g, kI);
-                put<kQuads>(cell(q, g, kM), M);
-                put<kQuads>(cell(q, g, kD), D[g]);
-                put<kQuads>(cell(q, g, kI), old_M * transition(q, kMI) + old_I * transition(q, kII));
-                way[g] = D[g] * delete_on(q);
-                D[g] = way[g] + M * transition(q, kMD);
-                sum[g] = sum_for(next, g, old_M, old_D, old_I);
+                M[g] = sum[g] * odds.of[g](q);
+                ends[g] = ends[g] + M[g];
+                old_M[g] = old(q, g, kM), old_D[g] = old(q, g, kD), old_I[g] = old(q, g, kI);
+                row.set(q, g, kM, M[g]);
+                row.set(q, g, kD, D[g]);
+                row.set(q, g, kI, old_M[g] * MI + old_I[g] * II);
             }
+            const V DD = row.model(q, kDD), MD = row.model(q, kMD);
+#pragma GCC unroll 4
+            for (int g = 0; g < G; ++g) {
+                way[g] = D[g] * DD;
+                D[g] = way[g] + M[g] * MD;
+            }
+            const V BM = row.model(next, kBM), MM = row.model(next, kMM);
+#pragma GCC unroll 4
+            for (int g = 0; g < G; ++g) sum[g] = begin[g] * BM + old_M[g] * MM;
+            const V IM = row.model(next, kIM);
+#pragma GCC unroll 4
+            for (int g = 0; g < G; ++g) sum[g] = sum[g] + old_I[g] * IM;
+            const V DM = row.model(next, kDM);
+#pragma GCC unroll 4
+            for (int g = 0; g < G; ++g) sum[g] = sum[g] + old_D[g] * DM;
         }
         if (tables.M < 100) more_deletes<false>(way);
         else more_deletes<true>(way);
-        for (int32_t q = 0; q < Q; ++q) {
+        for (int64_t q = 0; q < Q; ++q) {
 #pragma GCC unroll 4
-            for (int g = 0; g < G; ++g) {
-                ends[g] = lanes_at<kQuads>(cell(q, g, kD)) + ends[g];
-            }
+            for (int g = 0; g < G; ++g) ends[g] = row.at(q, g, kD) + ends[g];
         }
+#pragma GCC unroll 4
+        for (int g = 0; g < G; ++g) all_ends[g] = ends[g];
     }
 
     /// D -> D from one quarter of the model into the next ones (row_limits.hpp). With kStops, which HMMER does in
     /// models of 100 nodes or more, a target's way ends after a pass that has changed nothing of it.
     template <bool kStops>
-    void more_deletes(V (&way)[G]) {
+    [[gnu::always_inline]] void more_deletes(V (&way)[G]) {
+        const Row row = this->row();
+        const int64_t Q = row.Q;
         for (int pass = 1; pass < kQuad; ++pass) {
             V changed[G];
 #pragma GCC unroll 4
             for (int g = 0; g < G; ++g) {
                 way[g] = up<kQuads>(way[g]), changed[g] = V{};
             }
-            if (pass > 1 && !any_counts(0, way)) return;
-            for (int32_t q = 0; q < Q;) {
-                for (const int32_t stop = std::min(Q, q + kStride); q < stop; ++q) {
+            if (pass > 1 && !any_counts(row, 0, way)) return;
+            for (int64_t q = 0; q < Q;) {
+                for (const int64_t stop = std::min(Q, q + kStride); q < stop; ++q) {
+                    const V DD = row.model(q, kDD);
 #pragma GCC unroll 4
                     for (int g = 0; g < G; ++g) {
-                        const V had = lanes_at<kQuads>(cell(q, g, kD)), sum = way[g] + had;
+                        const V had = row.at(q, g, kD), sum = way[g] + had;
                         if constexpr (kStops) changed[g] = with_differences<kQuads>(changed[g], sum, had);
-                        put<kQuads>(cell(q, g, kD), sum);
-                        way[g] = way[g] * delete_on(q);
+                        row.set(q, g, kD, sum);
+                        way[g] = way[g] * DD;
                     }
                 }
-                if (q < Q && !any_counts(q, way)) return;
+                if (q < Q && !any_counts(row, q, way)) return;
             }
             if constexpr (kStops) {
 #pragma GCC unroll 4
@@ -156,11 +173,11 @@ class ForwardParser : ParserLanes<G> {
     }
 
     /// Whether anything that is carried to quad q, or further, may change a sum.
-    bool any_counts(int32_t q, const V (&way)[G]) const {
+    [[gnu::always_inline]] static bool any_counts(const Row &row, int64_t q, const V (&way)[G]) {
         uint32_t any = 0;
 #pragma GCC unroll 4
         for (int g = 0; g < G; ++g) {
-            any |= floats_above<kQuads>(way[g] * kNegligible, lanes_at<kQuads>(cell(q, g, kD)));
+            any |= floats_above<kQuads>(way[g] * kNegligible, row.at(q, g, kD));
         }
         return any != 0;
     }

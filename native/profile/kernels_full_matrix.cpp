@@ -9,8 +9,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "../simd/quad_lanes.hpp"
 #include "full_matrix.hpp"
+#include "model_quads.hpp"
 #include "row_limits.hpp"
 
 namespace tropalign::TROPALIGN_ISA {
@@ -30,21 +30,14 @@ class MatrixSweep {
         write_specials(0, every<V>(1));
         float *cells = work_.cells;
         for (int32_t i = 1; i <= work_.n_rows; ++i, cells += row) {
-            const float *odds[N];
-            for (int k = 0; k < N; ++k) odds[k] = tables_.odds_of(code(k, i));
+            LaneOdds<N> odds;
+            for (int k = 0; k < N; ++k) odds.lanes[k] = tables_.odds_of(code(k, i));
             const V ends = next_row(cells, cells + row, odds);
             close_row(i, cells + row, ends);
         }
     }
 
   private:
-    V transition(int32_t q, Transition t) const {
-        return same_quads<N>(static_cast<const float *>(tables_.transitions.data()) + (q * kDD + t) * kQuad);
-    }
-    V delete_on(int32_t q) const {
-        return same_quads<N>(static_cast<const float *>(tables_.deletes.data()) + q * kQuad);
-    }
-
     /// A gap, which no M emits, where the region has ended.
     uint8_t code(int k, int32_t i) const {
         return k < work_.n_regions && i <= work_.regions[k].L ? work_.regions[k].codes[i - 1] : uint8_t{kResidues};
@@ -59,51 +52,55 @@ class MatrixSweep {
     }
 
     /// Fills a row from the one before; the sum over its M and D.
-    V next_row(const float *before, float *row, const float *const *odds) const {
-        const auto M_at = [&](int32_t q) { return lanes_at<N>(before + q * kStates * kWidth); };
-        const auto D_at = [&](int32_t q) { return lanes_at<N>(before + q * kStates * kWidth + kWidth); };
-        const auto I_at = [&](int32_t q) { return lanes_at<N>(before + q * kStates * kWidth + 2 * kWidth); };
-        const auto match = [&](int32_t q, V M, V I, V D) {
-            V sum = B_ * transition(q, kBM);
-            sum = sum + M * transition(q, kMM);
-            sum = sum + I * transition(q, kIM);
-            sum = sum + D * transition(q, kDM);
-            return sum * own_quads<N>(odds, q * kQuad);
+    V next_row(const float *before, float *row, const LaneOdds<N> odds) const {
+        const ModelQuads<N> model(tables_);
+        const int64_t Q = Q_;
+        const V B = B_;
+        const auto M_at = [&](int64_t q) { return lanes_at<N>(before + q * kStates * kWidth); };
+        const auto D_at = [&](int64_t q) { return lanes_at<N>(before + (q * kStates + 1) * kWidth); };
+        const auto I_at = [&](int64_t q) { return lanes_at<N>(before + (q * kStates + 2) * kWidth); };
+        const auto match = [&](int64_t q, V M, V I, V D) {
+            V sum = B * model(q, kBM);
+            sum = sum + M * model(q, kMM);
+            sum = sum + I * model(q, kIM);
+            sum = sum + D * model(q, kDM);
+            return sum * odds(q);
         };
-        V D = up<N>(match(Q_ - 1, M_at(Q_ - 2), I_at(Q_ - 2), D_at(Q_ - 2)) * transition(Q_ - 1, kMD));
-        V M_before = up<N>(M_at(Q_ - 1)), I_before = up<N>(I_at(Q_ - 1)), D_before = up<N>(D_at(Q_ - 1));
+        V D = up<N>(match(Q - 1, M_at(Q - 2), I_at(Q - 2), D_at(Q - 2)) * model(Q - 1, kMD));
+        V M_before = up<N>(M_at(Q - 1)), I_before = up<N>(I_at(Q - 1)), D_before = up<N>(D_at(Q - 1));
         V ends{}, way{};
-        for (int32_t q = 0; q < Q_; ++q) {
+        for (int64_t q = 0; q < Q; ++q) {
             float *cell = row + q * kStates * kWidth;
             const V M = match(q, M_before, I_before, D_before);
             ends = ends + M;
             M_before = M_at(q), I_before = I_at(q), D_before = D_at(q);
             put<N>(cell, M);
             put<N>(cell + kWidth, D);
-            put<N>(cell + 2 * kWidth, M_before * transition(q, kMI) + I_before * transition(q, kII));
-            way = D * delete_on(q);
-            D = way + M * transition(q, kMD);
+            put<N>(cell + 2 * kWidth, M_before * model(q, kMI) + I_before * model(q, kII));
+            way = D * model(q, kDD);
+            D = way + M * model(q, kMD);
         }
-        more_deletes(row + kWidth, way);
-        for (int32_t q = 0; q < Q_; ++q) ends = ends + lanes_at<N>(row + q * kStates * kWidth + kWidth);
+        more_deletes(model, row + kWidth, way);
+        for (int64_t q = 0; q < Q; ++q) ends = ends + lanes_at<N>(row + (q * kStates + 1) * kWidth);
         return sum_of_quads<N>(ends);
     }
 
     /// D -> D from one quarter of the model into the next ones. With models of 100 nodes or more, a region stops after
     /// a pass that has changed nothing of it.
-    void more_deletes(float *deletes, V way) const {
+    void more_deletes(const ModelQuads<N> model, float *deletes, V way) const {
+        const int64_t Q = Q_;
         for (int pass = 1; pass < kQuad; ++pass) {
             way = up<N>(way);
             uint32_t changed = 0;
-            for (int32_t q = 0; q < Q_;) {
+            for (int64_t q = 0; q < Q;) {
                 V added{}, sum{};
-                for (const int32_t stop = std::min(Q_, q + 8); q < stop; ++q) {
+                for (const int64_t stop = std::min(Q, q + 8); q < stop; ++q) {
                     float *cell = deletes + q * kStates * kWidth;
                     const V had = lanes_at<N>(cell);
                     added = way, sum = way + had;
                     changed |= floats_above<N>(sum, had);
                     put<N>(cell, sum);
-                    way = way * delete_on(q);
+                    way = way * model(q, kDD);
                 }
                 if (!floats_above<N>(added * kNegligible, sum)) return;
             }

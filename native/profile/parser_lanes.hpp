@@ -12,7 +12,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "../simd/quad_lanes.hpp"
+#include "model_quads.hpp"
 #include "parsers.hpp"
 #include "row_limits.hpp"
 
@@ -29,8 +29,20 @@ class ParserLanes {
     ParserQueue &queue;
     float *const cells;
     const int32_t Q = tables.Q;
-    const float *const transitions = tables.transitions.data();
-    const float *const deletes = tables.deletes.data();
+
+    /// A model's transitions and a row's cells, for the local variables of sweeps (model_quads.hpp).
+    struct Row {
+        ModelQuads<kQuads> model;
+        float *cells;
+        int64_t Q;
+
+        [[gnu::always_inline]] float *cell(int64_t q, int g, Cell c) const {
+            return cells + ((q * G + g) * kCells + c) * kWidth;
+        }
+        [[gnu::always_inline]] V at(int64_t q, int g, Cell c) const { return lanes_at<kQuads>(cell(q, g, c)); }
+        [[gnu::always_inline]] void set(int64_t q, int g, Cell c, V v) const { put<kQuads>(cell(q, g, c), v); }
+    };
+    Row row() const { return {ModelQuads<kQuads>(tables), cells, Q}; }
 
     /// A number per lane.
     struct alignas(64) PerLane {
@@ -63,21 +75,18 @@ class ParserLanes {
         factor = every<V>(1);
     }
 
-    V transition(int32_t q, Transition t) const { return same_quads<kQuads>(transitions + (q * kDD + t) * kQuad); }
-    V delete_on(int32_t q) const { return same_quads<kQuads>(deletes + q * kQuad); }
-    float *cell(int32_t q, int g, Cell c) const {
-        return cells + ((static_cast<int64_t>(q) * G + g) * kCells + c) * kWidth;
-    }
     /// The quad of one lane.
-    float *quad(int32_t q, int lane, Cell c) const { return cell(q, lane % 4, c) + lane / 4 * kQuad; }
+    float *quad(int32_t q, int lane, Cell c) const { return row().cell(q, lane % 4, c) + lane / 4 * kQuad; }
 
     /// Odds of the residues that lanes stand at.
     struct Odds {
-        const float *of[G][kQuads];
+        LaneOdds<kQuads> of[G];
     };
-    void find_odds(Odds &odds) const {
+    [[gnu::always_inline]] Odds odds_of_row() const {
+        Odds odds;
         for (int n = 0; n < kQuads; ++n)
-            for (int g = 0; g < G; ++g) odds.of[g][n] = tables.odds_of(*codes[4 * n + g]);
+            for (int g = 0; g < G; ++g) odds.of[g].lanes[n] = tables.odds_of(*codes[4 * n + g]);
+        return odds;
     }
 
     /// Sums of each target's floats, in HMMER's order: (0 + 1) + (2 + 3).

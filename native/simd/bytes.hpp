@@ -22,6 +22,13 @@ template <class T, int B>
 #if defined(__SSE4_1__)
     else if constexpr (sizeof(T) == 2) return (Vec<T, B>)_mm_cvtepi8_epi16(_mm_loadu_si64(p));
     else return (Vec<T, B>)_mm_cvtepi8_epi32(_mm_loadu_si32(p));
+#elif defined(__ARM_NEON)
+    else if constexpr (sizeof(T) == 2) return (Vec<T, B>)vmovl_s8(vld1_s8(p));
+    else {
+        int32_t four;
+        std::memcpy(&four, p, 4);
+        return (Vec<T, B>)vmovl_s16(vget_low_s16(vmovl_s8(vreinterpret_s8_s32(vdup_n_s32(four)))));
+    }
 #else
     else {
         Vec<T, B> v;
@@ -246,10 +253,13 @@ template <int B>
 #endif
 #if defined(__SSE4_1__)
     if constexpr (B == 16) return static_cast<uint32_t>(_mm_movemask_epi8((__m128i)v));
-#endif
+#elif defined(__ARM_NEON)
+    return bits_of_bytes(vcltzq_s8((int8x16_t)v));
+#else
     uint64_t bits = 0;
     for (int l = 0; l < B; ++l) bits |= uint64_t{v[l]} >> 7 << l;
     return bits;
+#endif
 }
 
 /// A bit per byte: a == b.
@@ -258,7 +268,23 @@ template <int B>
 #if defined(__AVX512BW__)
     if constexpr (B == 64) return _mm512_cmpeq_epi8_mask((__m512i)a, (__m512i)b);
 #endif
+#if defined(__ARM_NEON)
+    return bits_of_bytes((uint8x16_t)(a == b));
+#else
     return top_bits<B>((Vec<uint8_t, B>)(a == b));
+#endif
+}
+
+/// Bits of the bytes that differ, kDifferentBits of each: half a byte is what NEON narrows bytes to.
+inline constexpr int kDifferentBits = kFeatures == Features::neon ? 4 : 1;
+template <int B>
+[[gnu::always_inline]] inline uint64_t different_bits(Vec<int8_t, B> a, Vec<int8_t, B> b) {
+#if defined(__ARM_NEON)
+    const uint8x8_t halves = vshrn_n_u16((uint16x8_t)(a != b), 4);
+    return vget_lane_u64(vreinterpret_u64_u8(halves), 0);
+#else
+    return widened(gt_bits<int8_t, B>(a, b)) | widened(gt_bits<int8_t, B>(b, a));
+#endif
 }
 
 /// Each count and 1 where a == b.
@@ -290,6 +316,8 @@ template <int B>
 #endif
 #if defined(__SSE4_1__)
     if constexpr (B == 16) return !_mm_testz_si128((__m128i)v, (__m128i)v);
+#elif defined(__ARM_NEON)
+    return any_set((uint32x4_t)v);
 #endif
     uint64_t words[B / 8], all = 0;
     std::memcpy(words, &v, B);

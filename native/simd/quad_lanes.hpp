@@ -151,6 +151,8 @@ template <int N>
 #endif
 #if defined(__SSE2__)
     if constexpr (N == 1) return _mm_movemask_ps(_mm_cmpgt_ps((__m128)a, (__m128)b));
+#elif defined(__ARM_NEON)
+    return bits_of_words((uint32x4_t)(a > b));
 #endif
     uint32_t bits = 0;
     for (int l = 0; l < 4 * N; ++l) bits |= (a[l] > b[l] ? 1u : 0u) << l;
@@ -162,6 +164,9 @@ template <int N>
 [[gnu::always_inline]] inline QuadLanes<N> where_bits(uint32_t bits, QuadLanes<N> v) {
 #if defined(__AVX512F__)
     if constexpr (N == 4) return (QuadLanes<N>)_mm512_maskz_mov_ps(static_cast<__mmask16>(bits), (__m512)v);
+#endif
+#if defined(__ARM_NEON)
+    return (QuadLanes<N>)(lanes_of_bits<int32_t, 16>(bits) & (Vec<int32_t, 16>)v);
 #endif
     for (int l = 0; l < 4 * N; ++l)
         if (!(bits >> l & 1)) v[l] = 0;

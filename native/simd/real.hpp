@@ -150,6 +150,8 @@ template <class V>
 #if defined(__SSE2__)
     if constexpr (sizeof(V) == 16 && sizeof(T) == 4) return _mm_movemask_ps(_mm_cmpge_ps((__m128)a, (__m128)b));
     if constexpr (sizeof(V) == 16 && sizeof(T) == 8) return _mm_movemask_pd(_mm_cmpge_pd((__m128d)a, (__m128d)b));
+#elif defined(__ARM_NEON)
+    if constexpr (sizeof(V) == 16 && sizeof(T) == 4) return bits_of_words((uint32x4_t)(a >= b));
 #endif
     uint32_t bits = 0;
     for (int l = 0; l < Real<V>::lanes; ++l) bits |= (lane_of(a, l) >= lane_of(b, l) ? 1u : 0u) << l;
@@ -180,6 +182,13 @@ template <class V>
 [[gnu::always_inline]] inline V picked(V low, V high, Vec<int32_t, sizeof(V)> index) {
 #if defined(__AVX512F__)
     if constexpr (sizeof(V) == 64) return (V)_mm512_permutex2var_ps((__m512)low, (__m512i)index, (__m512)high);
+#endif
+#if defined(__ARM_NEON)
+    if constexpr (sizeof(V) == 16) {  // four bytes of each float, in a table of 32
+        const uint32x4_t bytes = vmlaq_u32(vdupq_n_u32(0x03020100), (uint32x4_t)index, vdupq_n_u32(0x04040404));
+        const uint8x16x2_t table = {(uint8x16_t)low, (uint8x16_t)high};
+        return (V)vqtbl2q_u8(table, vreinterpretq_u8_u32(bytes));
+    }
 #endif
     constexpr int n = Real<V>::lanes;
     V out;

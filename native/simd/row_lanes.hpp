@@ -33,6 +33,8 @@ template <int Step>
     return static_cast<uint32_t>(_mm256_movemask_ps((__m256)(a > b)));
 #elif defined(__SSE4_1__)
     return static_cast<uint32_t>(_mm_movemask_ps((__m128)(a > b)));
+#elif defined(__ARM_NEON)
+    return bits_of_words((uint32x4_t)(a > b));
 #else
     const auto mask = a > b;
     uint32_t bits = 0;

@@ -95,6 +95,27 @@ template <class T, int Bytes>
     return Vec<T, Bytes>{} + x;
 }
 
+#if defined(__ARM_NEON)
+/// A bit per byte of a vector whose bytes are all ones or 0: neighbours are added up until each half is one byte.
+[[gnu::always_inline]] inline uint16_t bits_of_bytes(uint8x16_t mask) {
+    const uint8x16_t weights = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
+    uint8x16_t sums = vandq_u8(mask, weights);
+    for (int k = 0; k < 3; ++k) sums = vpaddq_u8(sums, sums);
+    return vgetq_lane_u16(vreinterpretq_u16_u8(sums), 0);
+}
+
+/// A bit per word of 32 bits likewise.
+[[gnu::always_inline]] inline uint32_t bits_of_words(uint32x4_t mask) {
+    const uint32x4_t weights = {1, 2, 4, 8};
+    return vaddvq_u32(vandq_u32(mask, weights));
+}
+
+/// True where any bit is set.
+[[gnu::always_inline]] inline bool any_set(uint32x4_t v) {
+    return vget_lane_u64(vreinterpret_u64_u32(vget_low_u32(vpmaxq_u32(v, v))), 0) != 0;
+}
+#endif
+
 /// Bits of the lanes in which a > b.
 template <class T, int Bytes>
 [[gnu::always_inline]] inline typename Lanes<T, Bytes>::Bits gt_bits(Vec<T, Bytes> a, Vec<T, Bytes> b) {
@@ -120,10 +141,7 @@ template <class T, int Bytes>
 #if defined(__SSE4_1__)
     if constexpr (Bytes == 16) return static_cast<uint16_t>(_mm_movemask_epi8((__m128i)mask));
 #elif defined(__ARM_NEON)
-    // A bit per byte, added up in each half.
-    const uint8x16_t weights = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
-    const uint8x16_t weighed = vandq_u8((uint8x16_t)mask, weights);
-    return static_cast<uint16_t>(vaddv_u8(vget_low_u8(weighed)) | vaddv_u8(vget_high_u8(weighed)) << 8);
+    return bits_of_bytes((uint8x16_t)mask);
 #else
     using L = Lanes<T, Bytes>;
     uint64_t bits = 0;
@@ -144,7 +162,11 @@ template <class Bits>
 /// True where any lane has a > b.
 template <class T, int Bytes>
 [[gnu::always_inline]] inline bool any_gt(Vec<T, Bytes> a, Vec<T, Bytes> b) {
+#if defined(__ARM_NEON)
+    return any_set((uint32x4_t)(a > b));
+#else
     return widened(gt_bits<T, Bytes>(a, b)) != 0;
+#endif
 }
 
 /// a + b, or the nearest number of the type. 32-bit lanes wrap.
@@ -260,6 +282,21 @@ template <class T, int Bytes>
             const __m128i spread = _mm_shuffle_epi8(_mm_set1_epi16(static_cast<short>(bits)), picks);
             return (V)_mm_cmpeq_epi8(_mm_and_si128(spread, weights), weights);
         }
+    }
+#elif defined(__ARM_NEON)
+    if constexpr (sizeof(T) == 1) {
+        const uint8x16_t picks = {0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1};
+        const uint8x16_t weights = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
+        const uint8x16_t bytes = vreinterpretq_u8_u64(vsetq_lane_u64(bits, vdupq_n_u64(0), 0));
+        return (V)vtstq_u8(vqtbl1q_u8(bytes, picks), weights);
+    }
+    if constexpr (sizeof(T) == 2) {
+        const uint16x8_t weights = {1, 2, 4, 8, 16, 32, 64, 128};
+        return (V)vtstq_u16(vdupq_n_u16(static_cast<uint16_t>(bits)), weights);
+    }
+    if constexpr (sizeof(T) == 4) {
+        const uint32x4_t weights = {1, 2, 4, 8};
+        return (V)vtstq_u32(vdupq_n_u32(static_cast<uint32_t>(bits)), weights);
     }
 #endif
     V weights{}, spread;

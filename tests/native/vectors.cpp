@@ -12,7 +12,9 @@
 #undef __SSE2__
 #endif
 #include "../../native/simd/bytes.hpp"
+#include "../../native/simd/masks.hpp"
 #include "../../native/simd/parts.hpp"
+#include "../../native/simd/quad_lanes.hpp"
 #include "../../native/simd/real.hpp"
 #include "../../native/simd/row_lanes.hpp"
 
@@ -140,6 +142,25 @@ void comparisons() {
     same<T, B>("lanes_of_bits", lanes_of_bits<T, B>(random), [&](int l) { return -static_cast<int>(random >> l & 1); });
 }
 
+/// Four answers per lane, kept together.
+template <class T, int B>
+void masks() {
+    using C = Case<T, B>;
+    const C c[4];
+    Masks<T, B> kept;
+    typename Masks<T, B>::Pending pending;
+    kept.template put<0>(pending, gt_answer<T, B>(c[0].va(), c[0].vb()));
+    kept.template put<1>(pending, gt_answer<T, B>(c[1].va(), c[1].vb()));
+    kept.template put<2>(pending, gt_answer<T, B>(c[2].va(), c[2].vb()));
+    kept.template put<3>(pending, gt_answer<T, B>(c[3].va(), c[3].vb()));
+    for (int k = 0; k < 4; ++k)
+        for (int l = 0; l < C::L; ++l) {
+            const bool greater = c[k].a[l] > c[k].b[l];
+            if (kept.bit(Masks<T, B>::place(l), k) != greater) fail<T, B>("Masks", l, !greater, greater);
+        }
+    ++compared;
+}
+
 template <class T, int B>
 void widening() {
     alignas(64) int8_t narrow[64];
@@ -196,7 +217,11 @@ void chosen_bytes() {
     same<uint8_t, B>("differences_or", differences_or<B>(u.va(), u.vb(), (Vec<uint8_t, B>)choice),
                      [&](int l) { return (u.a[l] ^ u.b[l]) | ((u.a[l] | u.b[l]) & index[l]); });
     const uint64_t top = top_bits<B>(u.va()), equal = equal_bits<B>(u.va(), u.vb());
+    const uint64_t different = different_bits<B>(c.va(), c.vb());
     for (int l = 0; l < B; ++l) {
+        const uint64_t owned = different >> (l * kDifferentBits) & ((1u << kDifferentBits) - 1);
+        const uint64_t wanted = c.a[l] != c.b[l] ? (1u << kDifferentBits) - 1 : 0;
+        if (owned != wanted) fail<int8_t, B>("different_bits", l, owned, wanted);
         if ((top >> l & 1) != u.a[l] >> 7) fail<uint8_t, B>("top_bits", l, top >> l & 1, u.a[l] >> 7);
         if ((equal >> l & 1) != (u.a[l] == u.b[l])) fail<uint8_t, B>("equal_bits", l, equal >> l & 1, u.a[l] == u.b[l]);
         alignas(64) uint8_t one[B] = {};
@@ -320,10 +345,59 @@ void reals() {
     if (bits >> L) fail<int8_t, 16>("lanes_at_least beyond the lanes", -1, 1, 0);
 }
 
+/// Quads of floats; `at(l)` of an operation's result is what lane l should be.
+template <int N>
+void quads() {
+    using V = QuadLanes<N>;
+    constexpr int L = 4 * N;
+    alignas(64) float a[L], b[L];
+    const float *from[N];
+    uint32_t all = 0, bits = 0, above = 0;
+    for (int l = 0; l < L; ++l) {
+        a[l] = random_real<float>();
+        b[l] = random_bits() % 4 ? random_real<float>() : a[l];
+        above |= (a[l] > b[l] ? 1u : 0u) << l;
+    }
+    for (int k = 0; k < N; ++k) {
+        from[k] = b + L - 4 - 4 * k;
+        if (random_bits() % 2) bits |= 15u << 4 * k;
+    }
+    all = floats_above<N>(lanes_at<N>(a), lanes_at<N>(b));
+    if (all != above) fail<int32_t, 16 * N>("floats_above", -1, all, above);
+    const V va = lanes_at<N>(a), vb = lanes_at<N>(b);
+    auto beside = [&](int l, int by) { return a[l / 4 * 4 + (l + by) % 4]; };
+    real_lanes("same_quads", same_quads<N>(b), [&](int l) { return b[l % 4]; });
+    real_lanes("own_quads", own_quads<N>(from, 0), [&](int l) { return from[l / 4][l % 4]; });
+    real_lanes("rotated", rotated<N, 1>(va), [&](int l) { return beside(l, 1); });
+    real_lanes("every_of_quads", every_of_quads<N, 2>(va), [&](int l) { return a[l / 4 * 4 + 2]; });
+    real_lanes("two_and_two", two_and_two<N, 1, 3, 0, 2>(va, vb), [&](int l) {
+        const int at[] = {1, 3, 0, 2};
+        return (l % 4 < 2 ? a : b)[l / 4 * 4 + at[l % 4]];
+    });
+    real_lanes("up_after", up_after<N>(vb, va), [&](int l) { return l % 4 ? a[l - 1] : b[l]; });
+    real_lanes("up", up<N>(va), [&](int l) { return l % 4 ? a[l - 1] : 0.0f; });
+    real_lanes("down", down<N>(va), [&](int l) { return l % 4 < 3 ? a[l + 1] : 0.0f; });
+    real_lanes("sum_of_quads", sum_of_quads<N>(va), [&](int l) {
+        const float first = a[l / 4 * 4] + a[l / 4 * 4 + 1], second = a[l / 4 * 4 + 2] + a[l / 4 * 4 + 3];
+        return first + second;
+    });
+    real_lanes("largest_of_quads", largest_of_quads<N>(va), [&](int l) {
+        const float *quad = a + l / 4 * 4;
+        return *std::max_element(quad, quad + 4);
+    });
+    real_lanes("where_bits", where_bits<N>(bits, va), [&](int l) { return bits >> l & 1 ? a[l] : 0.0f; });
+    real_lanes("where_seen", where_seen<N>(with_differences<N>(V{}, va, vb), va), [&](int l) {
+        bool differs = false;
+        for (int k = l / 4 * 4; k < l / 4 * 4 + 4; ++k) differs |= a[k] != b[k];
+        return differs ? a[l] : 0.0f;
+    });
+}
+
 template <class T, int B>
 void lanes() {
     arithmetic<T, B>();
     comparisons<T, B>();
+    masks<T, B>();
     widening<T, B>();
 }
 
@@ -343,6 +417,7 @@ void vectors(int rounds) {
         if constexpr (B == kVectorBytes) row_lanes<1>();
         reals<Vec<float, B>>();
         reals<Vec<double, B>>();
+        quads<B / 16>();
         reals<float>();
         reals<long double>();
         products<B>();

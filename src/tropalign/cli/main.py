@@ -9,9 +9,10 @@ import threading
 import warnings
 from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 from tropalign import __version__
+from tropalign.cli.process import run_alone
 from tropalign.errors import TropalignError, options_named, shown
 from tropalign.verbs.catalogue import VERBS, declared
 
@@ -21,8 +22,13 @@ if TYPE_CHECKING:
 EXIT_DEFECT, EXIT_USAGE, EXIT_RESOURCES, EXIT_INTERRUPTED = 1, 2, 4, 130
 
 
+def command() -> NoReturn:
+    """Runs the command line as a process of its own: ``tropalign`` in a shell."""
+    run_alone(main)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the command line.
+    """Runs the command line, wherever it is called.
 
     Returns
     -------
@@ -31,7 +37,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         (TROPALIGN_TRACEBACK=1 then shows where).
     """
     _end_cleanly_on_signals()
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy starts threads at its import, which nothing here needs
     try:
         code = _exit_code(list(sys.argv[1:] if arguments is None else arguments))
         if sys.stdout is not None:
@@ -203,4 +208,4 @@ def _show_warning(
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    command()

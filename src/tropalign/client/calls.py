@@ -16,7 +16,7 @@ from tropalign.errors import InputError, UsageError, did_you_mean
 from tropalign.formats.saved_results import read_result
 from tropalign.hmm.decoding import decode as decode_sequences
 from tropalign.msa.api import align_multiple
-from tropalign.pairwise.api import align_all, default_scoring
+from tropalign.pairwise.api import align_all
 from tropalign.pairwise.significance import Significance
 from tropalign.phylo.api import place as place_reads
 from tropalign.profile.api import scan as scan_sequences
@@ -30,6 +30,7 @@ from tropalign.results.placements import Placements
 from tropalign.results.segments import Segments
 from tropalign.results.threshold_options import Thresholds
 from tropalign.scoring import Gap
+from tropalign.scoring.defaults import default_scoring
 from tropalign.sequences import SequenceBatch, read_sequences
 from tropalign.submissions.verbs import options_of
 

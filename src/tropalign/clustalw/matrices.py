@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.clustalw.options import ClustalwOptions
 from tropalign.sequences.batch import SequenceBatch
+from tropalign.structs import dataclass
 
 #: A letter's code is its position. U is not T here.
 LETTERS = "ABCDEFGHIKLMNOPQRSTUVWXYZ"
@@ -126,7 +126,7 @@ class ProfileMatrix:
 def _tables() -> dict[str, tuple[str, NDArray[np.int32]]]:
     """Letters and square of each matrix in matrices.txt."""
     found: dict[str, tuple[str, NDArray[np.int32]]] = {}
-    lines = files("tropalign.clustalw").joinpath("matrices.txt").read_text("ascii").splitlines()
+    lines = Path(__file__).with_name("matrices.txt").read_text("ascii").splitlines()
     rows = iter([line.split() for line in lines if not line.startswith("#")])
     for name, letters in rows:
         square = np.zeros((len(letters), len(letters)), np.int32)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign.arrays import distinct
 from tropalign.clustalw.pair_scoring import PairScoring
 from tropalign.execution.scheduler import Scheduler
 from tropalign.execution.task import Device, Progress
@@ -114,7 +115,7 @@ def pairs_by_cost(cost: NDArray[np.int32], most: int = MOST_TASK_PAIRS) -> Itera
     >>> [(cost, pairs.tolist()) for cost, pairs in pairs_by_cost(np.array([7, 5, 7], np.int32))]
     [(5, [[0, 1], [1, 2]]), (7, [[0, 2]])]
     """
-    for value in np.unique(cost):
+    for value in distinct(cost):
         own, others = np.flatnonzero(cost == value), np.flatnonzero(cost > value)
         for rows in np.array_split(own, max(1, len(own) * (len(own) + len(others)) // most)):
             parts = [np.stack(np.broadcast_arrays(rows[:, None], others), axis=-1).reshape(-1, 2)]

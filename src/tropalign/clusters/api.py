@@ -28,10 +28,10 @@ from tropalign.pairwise.api import (
     ScoringArguments,
     SequencesArgument,
     batch_of,
-    default_scoring,
 )
 from tropalign.pairwise.options import ModeName, ModeOption, PairOptions, StrandOption
 from tropalign.results.clusters import Clusters
+from tropalign.scoring.defaults import default_scoring
 from tropalign.sequences import SequenceBatch
 
 Progress = Callable[[int], object]

@@ -145,9 +145,9 @@ def pair_distances(
     >>> pair_distances(batch, "identity").round(3).tolist()
     [0.0, 0.286, 0.333]
     """
-    from tropalign.pairwise.api import default_scoring  # which alignments do not wait for
     from tropalign.pairwise.options import PairOptions
     from tropalign.pairwise.task import PairsTask
+    from tropalign.scoring.defaults import default_scoring  # which alignments do not wait for
 
     if not isinstance(sequences, SequenceBatch):
         what = f"an object of type {type(sequences).__name__} is no SequenceBatch"

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign.arrays import is_masked
 from tropalign.errors import InputError, UsageError
 from tropalign.machine.memory import default_budget, require
 from tropalign.machine.numbers import checked_memory
@@ -49,7 +50,7 @@ def condensed_distances(
     """
     try:
         array = np.asarray(distances)
-        if array.dtype.kind not in "iufO" or isinstance(distances, np.ma.MaskedArray):
+        if array.dtype.kind not in "iufO" or is_masked(distances):
             raise TypeError
         array = np.asarray(array, array.dtype if array.dtype in (np.float32, np.float64) else np.float64, order="C")
     except (TypeError, ValueError):

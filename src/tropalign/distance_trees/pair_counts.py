@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from tropalign.execution.manifest import Shard
 from tropalign.execution.task import Progress, Tile
-from tropalign.pairwise.api import default_scoring
 from tropalign.pairwise.options import PairOptions
 from tropalign.pairwise.task import PairsTask
+from tropalign.scoring.defaults import default_scoring
 from tropalign.sequences.batch import SequenceBatch
 
 

@@ -9,13 +9,13 @@ import os
 import shutil
 import zipfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from tropalign.errors import InputError, damage
 from tropalign.execution.manifest import Manifest, RemainingWork
 from tropalign.execution.parts import MANIFEST, Parts, packed, part_name, read_section
+from tropalign.structs import dataclass
 
 #: Fixed, so that equal shards are equal files.
 TIME = (1980, 1, 1, 0, 0, 0)

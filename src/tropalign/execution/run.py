@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
@@ -24,6 +23,7 @@ from tropalign.execution.progress import Show, no_progress
 from tropalign.execution.scheduler import Scheduler
 from tropalign.execution.task import Device, Task, Tile
 from tropalign.machine.memory import default_budget
+from tropalign.structs import dataclass
 
 
 class Writer(Protocol):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 from tropalign.errors import shown
+from tropalign.structs import dataclass
 
 
 @dataclass(frozen=True)

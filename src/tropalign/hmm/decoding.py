@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import _native
+from tropalign.arrays import distinct
 from tropalign.errors import InputError, UsageError, named, shown
 from tropalign.hmm.model import HMM
 from tropalign.hmm.model_checks import logs_of
@@ -171,7 +172,7 @@ class Decoder:
         """The mean posterior of a label of one sequence between neighbouring bounds, which ascend; NaN in a gap."""
         pieces = self.pieces(codes, np.array([0, len(codes)]))
         kept = pieces.kept_before(bounds)
-        edges = np.unique(np.concatenate([kept, pieces.offsets]))
+        edges = distinct(np.concatenate([kept, pieces.offsets]))
         labels = np.full(len(edges) - 1, label, np.uint8)
         sums, _ = self._support(pieces, edges[:-1], edges[1:], labels, None)
         of_edges = np.searchsorted(kept, edges[:-1], side="right") - 1
@@ -255,7 +256,7 @@ def _runs(
         changes.append(np.flatnonzero(chunk[1:] != chunk[:-1]) + (begin + 1))
         n_changes += len(changes[-1])
         require_runs(n_changes)
-    bounds = np.unique(np.concatenate([*changes, offsets]))
+    bounds = distinct(np.concatenate([*changes, offsets]))
     starts, ends = bounds[:-1], bounds[1:]
     at_starts = found[starts]
     return starts, ends, at_starts if labels is None else labels[at_starts]

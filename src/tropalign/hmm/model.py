@@ -203,8 +203,8 @@ class HMM:
         >>> path.tolist(), round(score, 3)
         ([0, 0, 0, 0, 1, 1, 1, 1], -5.413)
         """
-        seen, threads = self._reader.read(observations), resolve_threads(n_threads)
-        paths, scores = self._calls.best_paths(seen, threads, device)
+        seen = self._reader.read(observations)
+        paths, scores = self._calls.best_paths(seen, n_threads, device)
         if seen.is_single:
             return paths, float(scores[0])
         return [paths[a:b] for a, b in pairwise(seen.offsets.tolist())], scores
@@ -240,8 +240,8 @@ class HMM:
         >>> model.forward(["HHHH", "HTHT"]).round(4).tolist()
         [-1.8201, -3.4749]
         """
-        seen, threads = self._reader.read(observations), resolve_threads(n_threads)
-        found = self._calls.likelihoods(seen, threads, device)
+        seen = self._reader.read(observations)
+        found = self._calls.likelihoods(seen, n_threads, device)
         return float(found[0]) if seen.is_single else found
 
     def posterior(self, observations: Any, *, n_threads: int = 0) -> Any:
@@ -271,9 +271,8 @@ class HMM:
         [0.931, 0.937, 0.877, 0.611]
         """
         seen = self._reader.read(observations)
-        rows = self._calls.posteriors(seen, resolve_threads(n_threads))
-        parts = [rows[a:b] for a, b in pairwise(seen.offsets.tolist())]
-        return parts[0] if seen.is_single else parts
+        rows = self._calls.posteriors(seen, n_threads)
+        return rows if seen.is_single else [rows[a:b] for a, b in pairwise(seen.offsets.tolist())]
 
     def fit(
         self,

@@ -13,6 +13,7 @@ from tropalign.devices.registry import devices_for
 from tropalign.hmm.fitting import Counts
 from tropalign.hmm.model_checks import logs_of
 from tropalign.hmm.observations import Observations
+from tropalign.machine.threads import resolve_threads
 from tropalign.properties import cached_property
 
 if TYPE_CHECKING:
@@ -45,6 +46,8 @@ def _drawn(cumulative: NDArray[np.float64], draw: float) -> int:
 
 #: Sequences that keep a GPU busier than the processor: `auto` looks for none with fewer.
 FEWEST_SEQUENCES = 1000
+#: Sums, of some 0.3 ns each, that threads are asked for: one takes 20 to 50 us to begin.
+FEWEST_SUMS = 50_000
 #: States of a model that GPUs have kernels for (gpu_hmm.py).
 MOST_STATES_OF_GPU = 1024
 
@@ -81,39 +84,37 @@ class ModelCalls:
         self, seen: Observations, n_threads: int, device: str | Iterable[str]
     ) -> tuple[NDArray[Any], NDArray[np.float64]]:
         """The paths of all sequences, one behind the other, and their scores (`HMM.viterbi`)."""
-        start, transition, emission = self.logs
-        if seen.codes is None:
-            emission = None
-
-        def on_cpu(some: Observations, n_threads: int) -> tuple[NDArray[Any], NDArray[np.float64]]:
-            if some.codes is not None and emission is not None:
-                return _native.viterbi_codes(start, transition, emission, some.codes, some.offsets, n_threads)
-            assert some.frames is not None
-            return _native.viterbi_frames(start, transition, some.frames, some.offsets, n_threads)
-
         if (devices := self._devices(device, seen, n_threads)) is None:
-            return on_cpu(seen, n_threads)
+            return self._paths_on_cpu(seen, self._threads(seen, n_threads))
         from tropalign.hmm.model_task import paths_on
 
-        return paths_on(devices, seen, (start, transition, emission), on_cpu)
+        start, transition, emission = self.logs
+        tables = (start, transition, None if seen.codes is None else emission)
+        return paths_on(devices, seen, tables, self._paths_on_cpu)
+
+    def _paths_on_cpu(self, seen: Observations, n_threads: int) -> tuple[NDArray[Any], NDArray[np.float64]]:
+        start, transition, emission = self.logs
+        if seen.codes is not None and emission is not None:
+            return _native.viterbi_codes(start, transition, emission, seen.codes, seen.offsets, n_threads)
+        assert seen.frames is not None
+        return _native.viterbi_frames(start, transition, seen.frames, seen.offsets, n_threads)
 
     def likelihoods(self, seen: Observations, n_threads: int, device: str | Iterable[str]) -> NDArray[np.float64]:
         """The log-likelihood of each sequence (`HMM.forward`)."""
-
-        def on_cpu(some: Observations, n_threads: int) -> NDArray[np.float64]:
-            found: NDArray[np.float64] = self._native("hmm_forward", some, n_threads)
-            return found
-
         if (devices := self._devices(device, seen, n_threads, is_same=False)) is None:
-            return on_cpu(seen, n_threads)
+            return self._sums_on_cpu(seen, self._threads(seen, n_threads))
         from tropalign.hmm.model_task import sums_on
 
         emission = None if seen.codes is None else self.emission_of_codes
-        return sums_on(devices, seen, (self._start, self._transition, emission), on_cpu)
+        return sums_on(devices, seen, (self._start, self._transition, emission), self._sums_on_cpu)
+
+    def _sums_on_cpu(self, seen: Observations, n_threads: int) -> NDArray[np.float64]:
+        found: NDArray[np.float64] = self._native("hmm_forward", seen, n_threads)
+        return found
 
     def posteriors(self, seen: Observations, n_threads: int) -> NDArray[np.float64]:
         """Posteriors of all positions of all sequences, a row each (`HMM.posterior`)."""
-        rows: NDArray[np.float64] = self._native("hmm_posteriors", seen, n_threads)[0]
+        rows: NDArray[np.float64] = self._native("hmm_posteriors", seen, self._threads(seen, n_threads))[0]
         return rows
 
     def counts(self, seen: Observations, n_threads: int) -> Counts:
@@ -126,11 +127,19 @@ class ModelCalls:
         self, device: str | Iterable[str], seen: Observations, n_threads: int, is_same: bool = True
     ) -> list[Device] | None:
         """What shares the sequences; None for the processor alone."""
+        if type(device) is str and (device == "cpu" or (device == "auto" and len(seen.offsets) <= FEWEST_SEQUENCES)):
+            return None
         n_states = len(self._start)
         n_sequences, n_sums = len(seen.offsets) - 1, int(seen.offsets[-1]) * n_states**2
         without_kernel = f"models of {n_states:,} states" if n_states > MOST_STATES_OF_GPU else None
         cost = n_sums if n_sequences >= FEWEST_SEQUENCES else min(n_sums, 1)
         return devices_for(device, n_threads, cost, without_kernel, is_same=is_same)
+
+    def _threads(self, seen: Observations, n_threads: int) -> int:
+        """The threads to use: of what is computed sooner than threads begin, one, without asking how many there are."""
+        if type(n_threads) is int and n_threads == 0 and int(seen.offsets[-1]) * len(self._start) ** 2 < FEWEST_SUMS:
+            return 1
+        return resolve_threads(n_threads)
 
     def _native(self, name: str, seen: Observations, n_threads: int) -> Any:
         """Calls the native function of that name for codes or frames."""

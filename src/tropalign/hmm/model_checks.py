@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign.arrays import is_masked
 from tropalign.errors import InputError, shown
 
 
@@ -87,7 +88,7 @@ def checked_probabilities(
         Another shape; a number that is negative, or no number; a row that does not sum to 1 within 1e-6.
     """
     try:
-        if isinstance(given, np.ma.MaskedArray) or np.iscomplexobj(given):
+        if is_masked(given) or np.iscomplexobj(given):
             raise TypeError
         made = np.array(given, np.float64)
     except (TypeError, ValueError):

@@ -7,10 +7,12 @@ best path follows the steps of the highest probability, whatever they mean: a ga
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
+from tropalign.arrays import distinct
+from tropalign.structs import dataclass
 
 #: So many missing letters in a row cut a sequence. GenBank takes ten N for a gap of an assembly, and fewer for letters
 #: that were not read well.
@@ -112,7 +114,7 @@ def long_runs(
     int64, shape (n_runs, 2)
     """
     runs = np.concatenate([np.zeros((0, 2), np.int64), *_long_runs(values, is_missing)])
-    inner = np.unique(offsets)
+    inner = distinct(offsets)
     run = np.searchsorted(runs[:, 0], inner, side="right") - 1
     inner = inner[(run >= 0) & (inner < runs[run, 1]) & (inner > runs[run, 0])] if len(runs) else inner[:0]
     begins, ends = np.sort(np.concatenate([runs[:, 0], inner])), np.sort(np.concatenate([runs[:, 1], inner]))

@@ -16,12 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import _native
+from tropalign.arrays import distinct
 from tropalign.errors import InputError, ResourceError, named, shown
 from tropalign.execution.progress import StageProgress
 from tropalign.execution.task import Device, Progress
@@ -34,6 +34,7 @@ from tropalign.msa.models import model_of
 from tropalign.msa.options import MsaOptions
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.sequences.batch import SequenceBatch
+from tropalign.structs import dataclass
 
 #: Members that a new sequence is compared with, and members of each alignment that are compared when two are merged.
 MEMBERS, REPRESENTATIVES = 16, 16
@@ -253,7 +254,7 @@ def representatives_of(batch: SequenceBatch, most: int, n_threads: int) -> list[
     """Sequences that stand for an alignment: along a tree, as `representatives` finds them."""
     if len(batch) <= most:
         return list(range(len(batch)))
-    drawn = np.unique(np.linspace(0, len(batch) - 1, DRAWN).astype(np.int64))
+    drawn = distinct(np.linspace(0, len(batch) - 1, DRAWN).astype(np.int64))
     if len(drawn) < len(batch):
         return [int(drawn[k]) for k in representatives_of(batch[drawn], most, n_threads)]
     tree, distances = fast_tree(batch, n_threads)

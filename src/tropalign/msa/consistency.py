@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign.arrays import distinct
 from tropalign.msa.options import RULES
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ def representative_weights(children: NDArray[np.int32], weights: NDArray[np.floa
     for k in range(n - 2 - max(most - 1, 0), -1, -1):
         cluster[children[k]] = cluster[n + k]
     found = np.zeros(n)
-    for members in (np.flatnonzero(cluster[:n] == node) for node in np.unique(cluster[:n])):
+    for members in (np.flatnonzero(cluster[:n] == node) for node in distinct(cluster[:n])):
         found[members[np.argmax(weights[members])]] = weights[members].sum()
     return found
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache
 from pathlib import Path
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from tropalign.devices.gpu import Gpu
 from tropalign.devices.launcher import Pace, Programs, kernel_source, require_room, with_constants
+from tropalign.structs import dataclass
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]

@@ -9,13 +9,13 @@ group y   c  MRVL                                                               
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import _native
+from tropalign.arrays import distinct
 from tropalign.execution.scheduler import Scheduler
 from tropalign.execution.task import Device, Progress
 from tropalign.msa.consistency import CONSISTENCY_RULES, SPLITS, relax
@@ -24,6 +24,7 @@ from tropalign.msa.models import PairModel
 from tropalign.msa.options import MsaOptions
 from tropalign.msa.task import Posteriors, PosteriorTask
 from tropalign.sequences.batch import SequenceBatch
+from tropalign.structs import dataclass
 
 #: Rows of the matrices of sequences that are there at a time where memory is plenty: some 350 MB.
 MOST_ROWS = 8_000_000
@@ -318,7 +319,7 @@ def representatives(
     middle = (np.cumsum(counts) - counts / 2) / counts.sum()
     stretch = np.minimum((middle * most).astype(np.int64), most - 1)
     chosen = []
-    for k in np.unique(stretch):
+    for k in distinct(stretch):
         within = np.flatnonzero(stretch == k)
         near = 1 - among(distance, of_item[within], len(items))
         shared = near * np.minimum(length[within, None], length[within])

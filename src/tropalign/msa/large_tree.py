@@ -10,15 +10,16 @@ The idea is that of PartTree (Katoh and Toh 2007) and mBed (Blackshields et al. 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import _native
+from tropalign.arrays import distinct
 from tropalign.execution.task import Progress
 from tropalign.msa.guide_tree import GuideTree
 from tropalign.sequences.batch import SequenceBatch
+from tropalign.structs import dataclass
 
 #: Sequences of each length class whose subsequences with reversed ones tell what chance does.
 CHANCE_SAMPLE = 64
@@ -82,7 +83,7 @@ def chance_shares(words: Words, n_threads: int) -> NDArray[np.float32]:
     """
     lengths = np.diff(words.offsets)
     order = np.argsort(lengths, kind="stable")
-    chosen = order[np.unique(np.linspace(0, len(order) - 1, CHANCE_SAMPLE).astype(np.int64))]
+    chosen = order[distinct(np.linspace(0, len(order) - 1, CHANCE_SAMPLE).astype(np.int64))]
     straight = [words.codes[words.offsets[k] : words.offsets[k + 1]] for k in chosen]
     codes = np.concatenate([*straight, *(one[::-1] for one in straight)])
     size = np.concatenate([lengths[chosen], lengths[chosen]])
@@ -265,7 +266,7 @@ class _Sampled:
 
     def _seeds(self, members: NDArray[np.int64]) -> NDArray[np.int64]:
         """Sequences of all lengths; each is nearest to itself, so that no part is empty."""
-        picks = np.unique(np.linspace(0, len(members) - 1, self.n_seeds).astype(np.int64))
+        picks = distinct(np.linspace(0, len(members) - 1, self.n_seeds).astype(np.int64))
         return self._by_length(members)[picks]
 
     def _upgma(self, members: NDArray[np.int64]) -> GuideTree:

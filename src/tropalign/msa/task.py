@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import _native
+from tropalign.arrays import distinct
 from tropalign.devices.launcher import DeviceCache
 from tropalign.execution.manifest import Shard
 from tropalign.execution.partition import CostList, cuts, share
@@ -27,6 +27,7 @@ from tropalign.machine.numbers import environment_number
 from tropalign.msa.memory import scratch_of
 from tropalign.msa.models import PairModel
 from tropalign.sequences.batch import SequenceBatch
+from tropalign.structs import dataclass
 
 if TYPE_CHECKING:
     from tropalign.devices.gpu import Gpu
@@ -161,7 +162,7 @@ class PosteriorTask:
         return Posteriors(pairs, *found)
 
     def _threads_within(self, pairs: NDArray[np.int32], n_threads: int) -> int:
-        per_thread = scratch_of(self.batch.lengths[np.unique(pairs)])
+        per_thread = scratch_of(self.batch.lengths[distinct(pairs)])
         return max(1, min(n_threads, (self._scratch_bytes or 0) // per_thread))
 
     def on_gpu(self, tile: Tile, device: Gpu, progress: Progress | None = None) -> Posteriors:
@@ -188,7 +189,7 @@ def sampled_row_elements(
 ) -> float:
     """Elements that a row of posteriors keeps on the average, by some pairs of a family; 0 where no pair fits."""
     most = memory_bytes + SAMPLE_SPARE_BYTES
-    fitting = [length for length in np.unique(batch.lengths).tolist() if scratch_of(np.array([length])) <= most]
+    fitting = [length for length in distinct(batch.lengths).tolist() if scratch_of(np.array([length])) <= most]
     batch = batch[np.isin(batch.lengths, fitting)]
     rng, n = np.random.default_rng(1), len(batch)
     if n < 2:

@@ -10,12 +10,15 @@ forms, the server's API and the docs are made of it. A class takes over the opti
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import Field, FrozenInstanceError, dataclass, field, fields, make_dataclass, replace
-from inspect import Parameter, Signature, get_annotations
-from typing import Any, ClassVar, Literal, Self, TypeVar, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar, dataclass_transform
 
 from tropalign.errors import UsageError, named
 from tropalign.options.kinds import Choices, Kind
+from tropalign.structs import dataclass, refuse_to_delete, refuse_to_set
+
+if TYPE_CHECKING:
+    from dataclasses import Field
+    from inspect import Signature
 
 T = TypeVar("T")
 
@@ -24,9 +27,11 @@ class _Signature:
     """The signature of a class of options, made when it is asked for."""
 
     def __get__(self, owner: Options | None, options: type[Options]) -> Signature:
+        from inspect import Parameter, Signature
+
         hints: dict[str, Any] = {}
         for base in reversed(options.__mro__):
-            hints |= get_annotations(base)
+            hints |= vars(base).get("__annotations__", {})
         kinds = {True: Parameter.POSITIONAL_OR_KEYWORD, False: Parameter.KEYWORD_ONLY}
         return Signature(
             [
@@ -45,6 +50,8 @@ class _Fields:
     """The fields of a class of options as `dataclasses` knows them, made when they are asked for."""
 
     def __get__(self, owner: Options | None, options: type[Options]) -> dict[str, Field[Any]]:
+        from dataclasses import field, fields, make_dataclass
+
         declared = [
             (one.name, Any, field() if one.default is REQUIRED else field(default=one.default))
             for one in options.in_order_of_call()
@@ -147,10 +154,10 @@ class Option:
     is_common: bool = False
     by_place: bool = False
 
-    def called(self, name: str, group: str) -> Option:
-        """A copy with its name and group: hundreds are made while verbs are loaded, each for 20 us by `replace`."""
+    def but(self, **changes: Any) -> Option:
+        """Makes a copy with other values: hundreds while verbs are loaded, each for 20 us by `dataclasses.replace`."""
         copy = object.__new__(Option)
-        copy.__dict__.update(self.__dict__, name=name, group=group)
+        copy.__dict__.update(self.__dict__, **changes)
         return copy
 
     @property
@@ -199,7 +206,7 @@ def argument(*, doc: str = "", default: Any = REQUIRED, kw_only: bool, **more: A
 def but(base: type[Options], name: str, *, default: Any = REQUIRED, kw_only: bool = True, **changes: Any) -> Any:
     """Declares the option of a base anew, with what is different here; by its place, too, unless it is `kw_only`."""
     said = base.declared()[name]
-    return replace(said, default=said.default if default is REQUIRED else default, by_place=not kw_only, **changes)
+    return said.but(default=said.default if default is REQUIRED else default, by_place=not kw_only, **changes)
 
 
 def again(base: type[Options], name: str, **changes: Any) -> Any:
@@ -233,10 +240,10 @@ class Options:
         for base in (*arranged, *cls.__bases__):
             found = {**found, **getattr(base, "_declared", {})}
         found |= more or {}
-        for name in get_annotations(cls):
+        for name in vars(cls).get("__annotations__", ()):
             said = cls.__dict__.get(name)
             if isinstance(said, Option):
-                found[name] = said.called(name, said.group if group is None or said.group else group)
+                found[name] = said.but(name=name, group=said.group if group is None or said.group else group)
         for name, one in found.items():  # also of bases, whose order may hide them
             if one.default is not REQUIRED:
                 setattr(cls, name, one.default)
@@ -290,11 +297,8 @@ class Options:
         """Gives a field its final value, while the object is made."""
         self.__dict__[name] = value
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        raise FrozenInstanceError(f"cannot assign to field {name!r}")
-
-    def __delattr__(self, name: str) -> None:
-        raise FrozenInstanceError(f"cannot delete field {name!r}")
+    __setattr__ = refuse_to_set
+    __delattr__ = refuse_to_delete
 
     @classmethod
     def declared(cls) -> Mapping[str, Option]:

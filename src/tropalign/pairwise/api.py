@@ -37,7 +37,8 @@ from tropalign.pairwise.task import PairsTask
 from tropalign.pairwise.translated import aligned, check_code, check_sides, side_of
 from tropalign.results.alignment import Alignment
 from tropalign.results.alignments import AlignmentTable, concatenate
-from tropalign.scoring import Gap, MatrixLike, SubstitutionMatrix
+from tropalign.scoring import Gap, MatrixLike
+from tropalign.scoring.defaults import default_scoring
 from tropalign.sequences import Alphabet, SequenceBatch, read_sequences
 from tropalign.sequences.inputs import letters_of, named_texts
 from tropalign.sequences.translation import Frames
@@ -47,12 +48,6 @@ Sequences = SequenceBatch | Iterable[Any] | Mapping[str, Any] | os.PathLike[str]
 
 #: Cells of all pairs of a list up to which these are aligned one after another: more take longer than a task begins.
 FEW_CELLS = 300_000
-
-
-def default_scoring(alphabet: Alphabet, matrix: Any, gap: Gap | None) -> tuple[SubstitutionMatrix, Gap]:
-    """The matrix and gap cost to use: those of the alphabet unless given (see `SubstitutionMatrix.of`)."""
-    scores = SubstitutionMatrix.default(alphabet) if matrix is None else SubstitutionMatrix.of(matrix, alphabet)
-    return scores, Gap(*alphabet.gap_cost) if gap is None else gap
 
 
 class ScoringArguments(Options):

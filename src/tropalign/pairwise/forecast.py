@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign.arrays import distinct
 from tropalign.execution.task import Device, Tile
 from tropalign.pairwise.options import SHARES, PairOptions
 from tropalign.pairwise.selection import LEAST_TARGETS, PAIR_CELLS
@@ -124,7 +125,7 @@ class _Scored:
         return queries[: max(1, int(np.searchsorted(cells, FIRST_CELLS)))]
 
     def _some_targets(self, n_groups: int) -> Index:
-        places = np.unique(np.linspace(0, len(self._groups) - 1, n_groups).astype(np.int64))
+        places = distinct(np.linspace(0, len(self._groups) - 1, n_groups).astype(np.int64))
         return np.sort(np.concatenate([self._groups[place] for place in places.tolist()]))
 
     def _tried(self, n_groups: int) -> tuple[int, float, Index]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from fractions import Fraction
 from math import ceil, lcm
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.scoring.decimals import PARTS, least_factor
+from tropalign.structs import dataclass
 
 if TYPE_CHECKING:
     from tropalign.scoring import Gap, SubstitutionMatrix
@@ -49,7 +48,7 @@ class WholeScoring:
         costs = [round(cost * PARTS) for some in (gap, gap if end_gap is None else end_gap) for cost in some.pieces]
         scale = lcm(matrix.scale, least_factor(costs))
         pieces = [cost * scale // PARTS for cost in costs]
-        least = None if min_score is None else ceil(Fraction(str(min_score)) * scale)
+        least = None if min_score is None else _least(min_score, scale)
         return cls(scale, matrix.scaled(scale), tuple(pieces[:4]), tuple(pieces[4:]), least)  # type: ignore[arg-type]
 
     @property
@@ -70,3 +69,10 @@ class WholeScoring:
     def given(self, score: NDArray[np.int32]) -> NDArray[Any]:
         """Scores of engines in the units of the user: int32 as they are, or float64 where there are decimals."""
         return score if self.scale == 1 else score / self.scale
+
+
+def _least(min_score: float, scale: int) -> int:
+    """The least whole score that is one of the user's, which may have decimals, or more."""
+    from fractions import Fraction
+
+    return ceil(Fraction(str(min_score)) * scale)

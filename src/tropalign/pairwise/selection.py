@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import _native
+from tropalign.arrays import distinct
 
 if TYPE_CHECKING:
     from tropalign.execution.task import Progress
@@ -211,7 +212,7 @@ def coverage(table: AlignmentTable, of: str = "longer") -> NDArray[np.float64]:
 
 def some_pairs(order: PairOrder) -> tuple[Index, Index]:
     """A sample of the pairs, spread over all of them."""
-    places = np.unique(np.linspace(0, order.n - 1, min(order.n, SAMPLE)).astype(np.int64))
+    places = distinct(np.linspace(0, order.n - 1, min(order.n, SAMPLE)).astype(np.int64))
     pairs = [order.pairs(k, k + 1) for k in places.tolist()]
     query, target = (np.concatenate(side) for side in zip(*pairs, strict=True))
     return query, target

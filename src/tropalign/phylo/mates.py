@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +11,7 @@ from tropalign.phylo.reference_rows import StateAlphabet
 from tropalign.phylo.scorer import Scores, Sets
 from tropalign.sequences.mates import BETWEEN
 from tropalign.sequences.strands import reverse_complement
+from tropalign.structs import dataclass
 
 Index = NDArray[np.int64]
 Letters = NDArray[np.uint8]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 
 from tropalign.errors import InputError
 from tropalign.sequences.blocks import SequenceBlock
+from tropalign.structs import dataclass
 
 Index = NDArray[np.int64]
 

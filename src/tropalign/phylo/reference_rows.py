@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -14,6 +13,7 @@ from tropalign.errors import InputError, TropalignWarning, shown
 from tropalign.phylo.tree import Tree
 from tropalign.sequences import Alphabet
 from tropalign.sequences.alphabet import GAP_LETTERS
+from tropalign.structs import dataclass
 
 
 @dataclass(frozen=True, eq=False)

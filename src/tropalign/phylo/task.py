@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import _native
+from tropalign.arrays import distinct
 from tropalign.errors import InputError, TropalignWarning, named
 from tropalign.execution.manifest import Shard
 from tropalign.execution.partition import CostList, cuts, share
@@ -273,7 +274,7 @@ class PlaceTask:
         """Scores of texts against all distinct vectors, those of equally wide words together."""
         values = np.zeros((len(texts), self.package.n_distinct), np.int32)
         bits = np.array([self.scorer.word_bits(len(text)) for text in texts], np.int64)
-        for width in np.unique(bits).tolist():
+        for width in distinct(bits).tolist():
             taken = np.flatnonzero(bits == width)
             values[taken] = engine([texts[k] for k in taken.tolist()], [], None).values[:, : self.package.n_distinct]
         return values
@@ -323,7 +324,7 @@ class PlaceTask:
         order = np.argsort(bits, kind="stable")
         parts: list[Best] = []
         done = 0
-        for width in np.unique(bits).tolist():
+        for width in distinct(bits).tolist():
             taken = first[order[done : done + int((bits == width).sum())]].tolist()
             of_width = [texts[k] for k in taken]
             others = [] if other_sets is None else [strands[1][k] for k in taken]

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tropalign import _native
+from tropalign.arrays import distinct
 from tropalign.devices.launcher import DeviceCache
 from tropalign.execution.manifest import Shard
 from tropalign.execution.prefetch import prefetched
@@ -114,7 +115,7 @@ def _scan(model: Any, target: Any, models: Models, sequences: Proteins) -> dict[
         "names": tuple(row.name for row in rows),
         "accessions": tuple(row.accession for row in rows),
         "descriptions": tuple(row.description for row in rows),
-        "models": {models.first + k: query_of(models.items[k]) for k in np.unique(model).tolist()},
+        "models": {models.first + k: query_of(models.items[k]) for k in distinct(model).tolist()},
     }
 
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign.arrays import distinct
 from tropalign.results import ragged
 from tropalign.results.columns import Table
 from tropalign.sequences import SequenceBatch
+from tropalign.structs import dataclass
 
 
 class Cluster(NamedTuple):
@@ -224,7 +226,7 @@ class Clusters(Table[Cluster]):
         ['c']
         """
         rows = np.arange(len(self))[ragged.wanted_rows(rows, len(self))]
-        if len(np.unique(rows)) < len(rows):
+        if len(distinct(rows)) < len(rows):
             raise IndexError("a cluster is named twice: take each once")
         label = np.full(len(self), -1)
         label[rows] = np.arange(len(rows))

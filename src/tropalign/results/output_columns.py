@@ -8,8 +8,6 @@ joiner has them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -18,6 +16,7 @@ from numpy.typing import NDArray
 from tropalign.errors import UsageError, shown
 from tropalign.results import gapped, nucleotides, rows
 from tropalign.results.kept_columns import DEPTHS
+from tropalign.structs import dataclass
 
 if TYPE_CHECKING:
     from tropalign.results.alignments import AlignmentTable
@@ -384,6 +383,8 @@ def chosen_names(words: Iterable[str]) -> tuple[str, ...]:
     for word in words:
         name = _ALIASES.get(word, word)
         if name not in OUTPUT_COLUMNS:
+            from difflib import get_close_matches
+
             near = get_close_matches(word, [*OUTPUT_COLUMNS, *_ALIASES], 1)
             hint = f"did you mean {near[0]}? " if near else ""
             raise UsageError(f"no column is called '{shown(word)}': {hint}--columns help lists all of them")

@@ -7,16 +7,17 @@ searched, ``Z`` targets for a whole hit, ``domZ`` for a domain where its target 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign.arrays import distinct
 from tropalign.errors import InputError
 from tropalign.results.found_hits import FoundHits, chosen, runs_of
 from tropalign.results.threshold_options import Thresholds
+from tropalign.structs import dataclass
 
 Float64 = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -122,7 +123,7 @@ def _cutoffs(found: FoundHits, kind: str) -> NDArray[np.float32]:
         numbers, which = np.unique(found.target, return_inverse=True)
         models = tuple(found.models[number] for number in numbers.tolist())
     own = np.full((len(models), 2), np.nan, np.float32)
-    for k in np.unique(which).tolist():
+    for k in distinct(which).tolist():
         value = getattr(models[k], kind)
         if value is None:
             raise InputError(f"the model has no {kind} cutoffs: choose other thresholds", record=models[k].name)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign.arrays import distinct
 from tropalign.errors import ScoringError
 from tropalign.scoring.decimals import PARTS, least_factor, parts_of
 from tropalign.sequences.alphabet import Alphabet
@@ -108,7 +109,7 @@ def stand_in_of(alphabet: Alphabet, letter: str, letters: str) -> str | None:
 def factor_of(scores: NDArray[Any]) -> int:
     """The least whole number that makes all of them whole."""
     parts = parts_of(np.asarray(scores, np.float64))
-    return PARTS if parts is None else least_factor(np.unique(parts).tolist())
+    return PARTS if parts is None else least_factor(distinct(parts).tolist())
 
 
 def kept_scores(name: str, scores: NDArray[Any]) -> NDArray[Any]:

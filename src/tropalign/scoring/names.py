@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from functools import lru_cache
-from importlib.resources import files
 from importlib.util import find_spec
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,7 +91,7 @@ def _shipped_files() -> dict[str, str]:
 @lru_cache(maxsize=1)
 def _triangles() -> dict[str, str]:
     """The matrices that Biopython lacks, as text: the lower triangle, a letter and its scores per line."""
-    text = files("tropalign.scoring").joinpath("matrices.txt").read_text("ascii")
+    text = Path(__file__).with_name("matrices.txt").read_text("ascii")
     entries = (entry.partition("\n") for entry in text.split(">")[1:])
     return {name: triangle for name, _, triangle in entries}
 
@@ -122,7 +122,7 @@ def canonical(name: str) -> str | None:
     upper = name.upper()
     for word in (upper, upper.removeprefix("E")):
         word = ALIASES.get(word, word)
-        if word in known_names():
+        if word in _shipped_files() or word in known_names():
             return word
     return None
 

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
-from importlib.resources import files
 from math import gcd, log
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tropalign.arrays import distinct
 from tropalign.errors import UsageError
 from tropalign.scoring.gap import Gap
 from tropalign.scoring.matrix import SubstitutionMatrix
 from tropalign.scoring.ungapped import background, rates, ungapped
 from tropalign.sequences.alphabet import NUCLEOTIDE
+from tropalign.structs import dataclass
 
 #: Where a published row of statistics comes from.
 PUBLISHED = "published by NCBI"
@@ -248,7 +249,7 @@ def _tables() -> tuple[Mapping[str, Mapping[tuple[int, int] | None, _Row]], Mapp
     """What statistics.txt holds: rows by matrix and gap costs (None: no gaps), and the costs of no gaps."""
     rows: dict[str, dict[tuple[int, int] | None, _Row]] = {}
     high: dict[str, tuple[int, int]] = {}
-    for line in files("tropalign.scoring").joinpath("statistics.txt").read_text("ascii").splitlines():
+    for line in Path(__file__).with_name("statistics.txt").read_text("ascii").splitlines():
         if line.startswith("#"):
             continue
         name, first, second, *numbers = line.split()
@@ -275,7 +276,7 @@ def published_statistics(matrix: SubstitutionMatrix, gap: Gap) -> ScoreStatistic
     codes, _ = background(matrix.alphabet)
     lambda_, h = rates(matrix)
     whole = matrix.scaled(matrix.scale)[np.ix_(codes, codes)]
-    common = gcd(*(int(score) for score in np.unique(whole)))
+    common = gcd(*(int(score) for score in distinct(whole)))
     unit = common / matrix.scale  # of the user's scores, in one of NCBI's
     costs = (gap.open / unit, gap.extend / unit)
     if any(abs(cost - round(cost)) > 1e-6 for cost in costs):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache, partial
 from pathlib import Path
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 from tropalign.devices.gpu import Buffer, Gpu, Memory, Program
 from tropalign.devices.launcher import Pace, Programs, kernel_source, require_room, with_constants
 from tropalign.errors import DeviceError
+from tropalign.structs import dataclass
 
 #: Words of a tile's side, and how much of A and B passes through local memory at a time.
 SIDE, DEPTH = 64, 16

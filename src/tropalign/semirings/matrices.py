@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import _native
+from tropalign.arrays import is_masked
 from tropalign.errors import InputError, UsageError
 from tropalign.semirings.semirings import BOOL, REAL, Semiring, checked_dtype, zero_of
+from tropalign.structs import dataclass
 
 
 def checked_matrix(
@@ -56,7 +57,7 @@ def checked_matrix(
 
 
 def _as_array(value: Any, semiring: Semiring, name: str) -> NDArray[Any]:
-    if isinstance(value, np.ma.MaskedArray):
+    if is_masked(value):
         raise UsageError(f"{name} is a masked array: fill its gaps first, say with the semiring's zero")
     if isinstance(value, np.ndarray | np.generic):
         return np.asarray(value)

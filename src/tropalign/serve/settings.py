@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from ipaddress import ip_address
 from pathlib import Path
 
 from tropalign.errors import UsageError
+from tropalign.structs import dataclass
 
 MEGABYTE = 10**6
 

@@ -145,8 +145,8 @@ class AlignmentOptions(Command, ModeOption, ScoringOptions, StrandOption, Sequen
 
     def scoring(self, alphabet: Alphabet) -> tuple[SubstitutionMatrix, Gap]:
         """The matrix and gap cost asked for, else those of the alphabet."""
-        from tropalign.pairwise.api import default_scoring
         from tropalign.scoring import Gap, SubstitutionMatrix
+        from tropalign.scoring.defaults import default_scoring
         from tropalign.scoring.letter_scores import IUPAC
 
         matrix: SubstitutionMatrix | None = None

@@ -5,11 +5,12 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self
 
 from tropalign.errors import InputError, UsageError
 from tropalign.options.option import Option, Options, grouped
+from tropalign.structs import dataclass
 
 if TYPE_CHECKING:
     from tropalign.execution.archive import Shards

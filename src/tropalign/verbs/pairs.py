@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
 from tropalign.formats.pairs import MATPLOTLIB_BYTES, layout_of
@@ -19,12 +18,16 @@ from tropalign.pairwise.options import (
     SelectionOptions,
     TranslationOptions,
 )
+from tropalign.structs import dataclass
 from tropalign.verbs.alignment import AlignmentOptions
 from tropalign.verbs.command import Served
 from tropalign.verbs.run_options import RunOptions, devices_of, started
 from tropalign.verbs.runs import carry_out
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from tropalign.execution.run import Writer
     from tropalign.formats.header import Header
     from tropalign.formats.pairs.context import PairsContext
@@ -138,11 +141,13 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
     def check(self) -> Request:
         """Settles what is to be written; refuses what can be refused before anything is read."""
         from tropalign.formats.registry import check_format
-        from tropalign.pairwise.reports import check_beside
 
         request = self._request()
         check_format("pairs", request.format, request.report)
-        check_beside(self._side_outputs(), request.report)
+        if side_outputs := self._side_outputs():
+            from tropalign.pairwise.reports import check_beside
+
+            check_beside(side_outputs, request.report)
         return request
 
     def run(self) -> None:
@@ -152,8 +157,6 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         from tropalign.formats.registry import format_of
         from tropalign.machine.memory import left_for_job
         from tropalign.pairwise import PairsTask
-        from tropalign.pairwise.pair_list import read_pairs
-        from tropalign.pairwise.reports import outputs_beside
         from tropalign.pairwise.translated import aligned, given
         from tropalign.sequences.batch import held_bytes
 
@@ -172,12 +175,15 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         memory_bytes = left_for_job(allowed, inputs_bytes + form.package_bytes + report_bytes)
         if request.format == "matrix":
             _check_matrix(len(queries) * len(targets or queries), memory_bytes)
-        listed = None if self.pairs is None else read_pairs(self.pairs, queries, targets or queries)
+        listed = None if self.pairs is None else self._listed(self.pairs, queries, targets or queries)
         pair_options = self._pair_options(request.report, aligned(sides[0]).alphabet)
         task = PairsTask(*sides, pair_options, listed, memory_bytes, self.shard, request.column_bytes)
         context, header = self._context(request, task), self._header(request, task)
         outputs = [Output("alignments", self.output, self._writer(request, header, context))]
-        outputs += outputs_beside(side_outputs, header, context)
+        if side_outputs:
+            from tropalign.pairwise.reports import outputs_beside
+
+            outputs += outputs_beside(side_outputs, header, context)
         aligning = Run(
             task=task,
             outputs=outputs,
@@ -297,6 +303,13 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         targets = self.batch(self.targets)
         check_same_alphabet(queries, targets)
         return queries, targets
+
+    @staticmethod
+    def _listed(path: str, queries: SequenceBatch, targets: SequenceBatch) -> NDArray[np.int64]:
+        """The pairs of a file."""
+        from tropalign.pairwise.pair_list import read_pairs
+
+        return read_pairs(path, queries, targets)
 
     def _pair_options(self, report: ReportName, alphabet: Alphabet) -> PairOptions:
         matrix, gap = self.scoring(alphabet)

@@ -11,6 +11,7 @@ from itertools import groupby
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign.arrays import distinct
 from tropalign.errors import shown
 from tropalign.formats.aligned import AlignedContext
 from tropalign.formats.format import Codec, concatenated
@@ -133,7 +134,7 @@ def _track(made: Picture, values: NDArray[np.float32], left: float) -> None:
 def _overview(alignment: MultipleAlignment) -> Picture:
     """A box per run of equal cells; evenly chosen rows and columns where there are too many."""
     chosen = [
-        np.unique(np.linspace(0, size - 1, min(size, most)).round().astype(np.int64))
+        distinct(np.linspace(0, size - 1, min(size, most)).round().astype(np.int64))
         for size, most in zip(alignment.shape, (MOST_ROWS, MOST_COLUMNS), strict=True)
     ]
     numbers, palette = cell_colours(alignment)

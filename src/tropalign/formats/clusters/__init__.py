@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 from tropalign.formats.format import FASTA, RESULT, TEXT, TSV, Format
+from tropalign.structs import dataclass
 
 FORMATS = {
     "clusters": (

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from tropalign.errors import InputError, named
 from tropalign.formats.format import (
     ARROW_FILE,
@@ -20,6 +18,7 @@ from tropalign.formats.format import (
     TSV,
     Format,
 )
+from tropalign.structs import dataclass
 
 #: BLAST's qseqid sseqid pident length mismatch gapopen qstart qend sstart send evalue bitscore.
 M8_COLUMNS = (

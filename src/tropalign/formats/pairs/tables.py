@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
+from tropalign.arrays import distinct
 from tropalign.formats.format import Codec, concatenated
 from tropalign.formats.header import Header
 from tropalign.formats.pairs import M8_COLUMNS, PairsFormat
@@ -30,6 +30,7 @@ from tropalign.results.output_columns import (
     letters_of,
     values_of,
 )
+from tropalign.structs import dataclass
 
 #: How a word is written between others; None where it stands as it is.
 Quote = Callable[[str], str] | None
@@ -124,7 +125,7 @@ def is_plain(column: rows.Column) -> bool:
     """Whether a column of letters holds nothing that CSV or JSON would change."""
     if column[0] == "cigar":
         return True
-    letters = np.unique(column[1])
+    letters = distinct(column[1])
     return bool((letters >= ord(" ")).all()) and not np.isin(letters, np.frombuffer(b'",\\', np.uint8)).any()
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import base64
 import zlib
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from tropalign.structs import dataclass
 
 if TYPE_CHECKING:
     from tropalign.results.lineages import BranchLineages

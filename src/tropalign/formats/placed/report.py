@@ -10,6 +10,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign.arrays import distinct
 from tropalign.errors import InputError, ResourceError
 from tropalign.formats.format import Codec
 from tropalign.formats.header import Header
@@ -218,7 +219,7 @@ def report(gathered: Gathered, tree: tuple[list[str], dict[str, Any]], context: 
 
 def _is_nucleotide(letters: NDArray[np.uint8]) -> bool:
     """Whether no letter is one that nucleotides lack (IUPAC), as U is T then."""
-    used = bytes(np.unique(letters)).upper()
+    used = bytes(distinct(letters)).upper()
     return not set(used) & set(b"EFILPQJZ")
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign.arrays import distinct
 from tropalign.errors import shown
 from tropalign.formats.format import Codec
 from tropalign.formats.header import Header
@@ -29,6 +29,7 @@ from tropalign.formats.picture import (
     require_pillow,
 )
 from tropalign.formats.segments.context import SegmentsContext
+from tropalign.structs import dataclass
 
 #: In pixels: the width of a track, the heights of the bar and of the curve, and what is left free below.
 WIDTH, BAR_HEIGHT, CURVE_HEIGHT, SPACE = 800, 10, 48, 34
@@ -97,7 +98,7 @@ def tracks_of_parts(parts: Iterable[bytes], context: SegmentsContext) -> Tracks:
 
 def bounds_of(length: int) -> NDArray[np.int64]:
     """The bounds of the bins of a curve: one per pixel, or one per position where there are fewer."""
-    return np.unique(np.linspace(0, length, min(length, WIDTH) + 1).round().astype(np.int64))
+    return distinct(np.linspace(0, length, min(length, WIDTH) + 1).round().astype(np.int64))
 
 
 def track_picture(shown_tracks: Tracks) -> Picture:

@@ -1,0 +1,33 @@
+"""`distinct` and `is_masked`: what NumPy itself does with the module of masked arrays, whose import takes 12 ms."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+T = TypeVar("T", bound=np.generic)
+
+
+def distinct(values: NDArray[T]) -> NDArray[T]:
+    """The values, each once, in ascending order, as `numpy.unique` gives them.
+
+    Examples
+    --------
+    >>> distinct(np.array([[3, 1], [3, 2]]))
+    array([1, 2, 3])
+    """
+    found = np.sort(values, axis=None)
+    is_first = np.ones(found.size, np.bool_)
+    is_first[1:] = found[1:] != found[:-1]
+    return found[is_first]
+
+
+def is_masked(value: Any) -> bool:
+    """Whether a value is a masked array: none is where nobody has loaded their module."""
+    library = sys.modules.get("numpy.ma")
+    return library is not None and isinstance(value, library.MaskedArray)

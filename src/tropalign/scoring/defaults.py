@@ -1,0 +1,15 @@
+"""The matrix and gap cost that a job uses: what was given, else those of the alphabet."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tropalign.scoring.gap import Gap
+from tropalign.scoring.matrix import SubstitutionMatrix
+from tropalign.sequences import Alphabet
+
+
+def default_scoring(alphabet: Alphabet, matrix: Any, gap: Gap | None) -> tuple[SubstitutionMatrix, Gap]:
+    """The matrix and gap cost to use: those of the alphabet unless given (see `SubstitutionMatrix.of`)."""
+    scores = SubstitutionMatrix.default(alphabet) if matrix is None else SubstitutionMatrix.of(matrix, alphabet)
+    return scores, Gap(*alphabet.gap_cost) if gap is None else gap

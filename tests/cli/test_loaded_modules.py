@@ -1,0 +1,72 @@
+"""What a command loads: NumPy, its own folder and those below; nothing that it does not use."""
+
+import subprocess
+import sys
+
+import pytest
+from clone import ROOT
+
+EXAMPLES = ROOT / "examples"
+PROTEINS, ALIGNED, MODEL = (EXAMPLES / name for name in ("efp.fasta", "efp_aligned.fasta", "efp.hmm"))
+#: What no command has a use for, whatever it does with small files that are not compressed.
+NEVER = {
+    "Bio", "asyncio", "bz2", "dask", "difflib", "distributed", "dnaio", "email", "fractions", "gzip", "html.parser",
+    "http", "importlib.resources", "lzma", "multiprocessing", "numpy.fft", "numpy.ma", "numpy.polynomial",
+    "numpy.random", "numpy.testing", "psutil", "pyhmmer", "rich", "scipy", "select", "socket", "sqlite3", "ssl",
+    "subprocess", "unittest", "urllib.request", "xml", "xopen", "zoneinfo",
+    "tropalign.execution.cluster_pool", "tropalign.execution.dask_cluster", "tropalign.client.calls",
+    "tropalign.serve.command", "tropalign.submissions.submission",
+}  # fmt: skip
+#: Folders of jobs, and those that each verb has a use for.
+JOBS = {"pairwise", "distance_trees", "clusters", "phylo", "msa", "profile", "clustalw", "semirings", "hmm"}
+COMMANDS = {
+    "pairs": (["pairs", PROTEINS, "-o", "x.tsv"], {"pairwise"}),
+    "msa": (["msa", PROTEINS, "-o", "x.fa"], {"msa", "pairwise", "clustalw"}),
+    "search": (["search", MODEL, PROTEINS, "-o", "x.tbl"], {"profile"}),
+    "tree": (["tree", ALIGNED, "-o", "x.nwk"], {"distance_trees", "pairwise"}),
+    "cluster": (["cluster", PROTEINS, "-o", "x.tsv"], {"clusters", "pairwise"}),
+    "decode": (["decode", EXAMPLES / "cpgislands.fa", "--model", "cpg", "-o", "x.tsv"], {"hmm", "pairwise"}),
+    "score": (["score", ALIGNED, "--reference", EXAMPLES / "efp_clustalw.fasta", "-o", "x.tsv"], {"msa"}),
+    "paths": (["paths", "edges.tsv", "-o", "x.tsv"], {"semirings"}),
+    "db": (["db", "build", PROTEINS, "-o", "x.store"], set()),
+    "merge": (["merge", "1.shard", "2.shard", "-o", "x.tsv"], JOBS - {"semirings", "distance_trees"}),
+}
+
+
+def loaded(words, tmp_path):
+    """Names of the modules that a command has loaded when it is done."""
+    code = (
+        "import atexit, sys\n"
+        "def tell():  # without former names of modules\n"
+        "    here = (name for name, module in sys.modules.items() if getattr(module, '__spec__', None))\n"
+        "    print(*here, sep='\\n', file=open('loaded', 'w'))\n"
+        "atexit.register(tell)\n"
+        "from tropalign.cli.main import command; command()"
+    )
+    done = subprocess.run([sys.executable, "-c", code, *map(str, words)], cwd=tmp_path, capture_output=True, text=True)
+    assert not done.returncode, done.stderr
+    return set((tmp_path / "loaded").read_text().split())
+
+
+#: Results that wait for the last ones lie in a temporary file, whose module loads these.
+WAITING = {"bz2", "lzma"}
+
+
+@pytest.mark.parametrize("verb", COMMANDS)
+def test_verbs_load_what_they_use(verb, tmp_path):
+    (tmp_path / "edges.tsv").write_text("a\tb\t1\nb\tc\t2\n")
+    words, used = COMMANDS[verb]
+    if verb == "merge":
+        for shard in (1, 2):
+            loaded(["pairs", PROTEINS, "--shard", f"{shard}/2", "-o", f"{shard}.shard"], tmp_path)
+    found = loaded(words, tmp_path)
+    assert not found & NEVER - (WAITING if verb not in ("pairs", "msa", "tree", "score") else set())
+    assert {name.split(".")[1] for name in found if name.startswith("tropalign.")} & JOBS == used
+
+
+@pytest.mark.parametrize(
+    "words", [["--help"], ["msa", "--help"], ["search", "--help"], ["merge", "--help"]], ids=" ".join
+)
+def test_help_loads_no_numpy(words, tmp_path):
+    found = loaded(words, tmp_path)
+    assert "numpy" not in found and "rich_argparse" in found
