@@ -63,13 +63,9 @@ class UnitRun {
                 unit_.mirrored ? sweep<Pass::end_cells, true>() : sweep<Pass::end_cells, false>();
         }
         if (scoring_.pass == Pass::walk) {
-            if (kHasCheckpoints && keeps_checkpoints(m_, n_)) {
-                if constexpr (kHasCheckpoints)
-                    unit_.mirrored ? sweep<Pass::walk, true, Kept::borders>()
-                                   : sweep<Pass::walk, false, Kept::borders>();
-            } else {
-                unit_.mirrored ? sweep<Pass::walk, true, Kept::masks>() : sweep<Pass::walk, false, Kept::masks>();
-            }
+            if (keeps_checkpoints(m_, n_))
+                unit_.mirrored ? sweep<Pass::walk, true, Kept::borders>() : sweep<Pass::walk, false, Kept::borders>();
+            else unit_.mirrored ? sweep<Pass::walk, true, Kept::masks>() : sweep<Pass::walk, false, Kept::masks>();
         }
         scratch_.unit_seconds += seconds_since(begin);
         scratch_.swept_cells += static_cast<uint64_t>(m_) * n_ * L;
