@@ -122,7 +122,7 @@ class UnitRun {
         if (is_banded) return sizeof(V) * 2 * n;
         return is_local(scoring.mode) ? 0 : sizeof(V) * std::min<size_t>(n, kBlockColumns);
     }
-    /// Of the directions, or of what finds them again.
+    /// Bytes of the directions, or of what finds them again.
     static size_t kept_bytes(size_t m, size_t n, size_t room, int n_lanes) {
         if (!keeps_checkpoints(static_cast<int64_t>(m), static_cast<int64_t>(n))) return mask_bytes(m, n);
         return UnitScratch::taken(Checkpoints<T, B>::bytes(m, n)) +
