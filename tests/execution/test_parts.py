@@ -6,7 +6,10 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
+from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from kept_parts import parts_in
@@ -198,6 +201,30 @@ with Parts(Path(sys.argv[1]), Manifest("f00d", "cut", 9999, {}, 1)) as parts:
         if k not in finished:
             parts.write(k, [bytes([k % 251]) * (100_000 + k)])
 """
+
+
+@pytest.mark.parametrize("n_removed", range(5))
+def test_what_is_removed_is_not_called_damaged(directory, monkeypatch, n_removed):
+    """A kill while the directory is taken away, after files of it are removed: list, two sections, manifest."""
+    unlink, left = Path.unlink, [n_removed]
+
+    def unlink_or_stop(path, **how):
+        if not left[0]:
+            raise KeyboardInterrupt
+        left[0] -= 1
+        unlink(path, **how)
+
+    with suppress(KeyboardInterrupt), Parts(directory, RUN) as parts:
+        parts.write(0, [b"one", b"two"])
+        with monkeypatch.context() as patched:
+            patched.setattr(Path, "unlink", unlink_or_stop)
+            parts.finish()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with Parts(directory, RUN) as again:
+            assert again.finished(range(4), 2) == ({0} if n_removed == 0 else set())
+            again.write(0, [b"one", b"two"])
+            assert again.read(0, 1) == b"two"
 
 
 def test_killed_at_any_moment_only_whole_parts_are_there(directory):

@@ -354,7 +354,7 @@ class Parts:
                 f"finished parts should lie here, but it holds {foreign!r}: move that away or name another file",
                 file=str(self.directory),
             )
-        for name in sorted(names, key=lambda name: name == LIST):  # which says what the others are
+        for name in sorted(names, key=lambda name: name != LIST):  # which would call what a kill leaves damaged
             (self.directory / name).unlink()
         self._entries.clear()
         self._ends.clear()
