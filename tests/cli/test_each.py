@@ -220,6 +220,15 @@ def test_a_folder_that_cannot_be(families, capfd):
     )
 
 
+def test_what_all_files_fail_for_is_said(tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.faa", "b.faa"):
+        shutil.copy(EXAMPLES / "efp.fasta", name)
+    assert main(["search", "--each", "missing.hmm", "a.faa", "b.faa", "-o", "out"]) == 5
+    assert capfd.readouterr().err == "tropalign: 2 of 2 files failed: missing.hmm: there is no such file\n"
+    assert [row[2:] for row in rows()] == [["failed", "3", "missing.hmm: there is no such file"]] * 2
+
+
 def test_foreign_files_stay(families):
     Path("out").mkdir()
     Path("out/mine.txt").write_text("mine")

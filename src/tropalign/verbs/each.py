@@ -191,7 +191,9 @@ class Each:
 
         n_failed = sum(outcome.code != 0 for outcome in found.values())
         if n_failed:
-            raise SomeFailed(f"{n_failed:,} of {len(found):,} files failed: {records.table} says why")
+            sentences = {outcome.message for outcome in found.values() if outcome.code}
+            why = sentences.pop() if len(sentences) == 1 else f"{records.table} says why"
+            raise SomeFailed(f"{n_failed:,} of {len(found):,} files failed: {why}")
         if not self._value("quiet"):
             tell_of(f"{n_left:,} of {len(found):,} files", seconds, 0, [str(records.table)])
 
