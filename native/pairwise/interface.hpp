@@ -62,7 +62,22 @@ struct LaneResult {
 };
 
 /// Buffers of a unit.
-enum class Slot { state, scores, column_letters, row_letters, padded, masks, border, heads, paths, gapped, count };
+enum class Slot {
+    state,
+    scores,
+    column_letters,
+    row_letters,
+    padded,
+    masks,
+    checkpoints,
+    swept,
+    runs,
+    border,
+    heads,
+    paths,
+    gapped,
+    count
+};
 
 /// The buffers of one thread, and how its time and its lanes were spent.
 struct UnitScratch : Scratch<Slot> {

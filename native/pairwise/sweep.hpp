@@ -75,14 +75,22 @@ struct Participation {
 /// of them begin there.
 enum class Part { all, active, begins };
 
+/// What a sweep keeps of its rows on the way down, besides what it leaves below: nothing, or every kRows rows what
+/// keep<C>(value, gap) makes of it (checkpoints.hpp).
+struct KeepsNoRows {
+    static constexpr int kRows = 0;
+};
+
 /// C columns of the local recurrence over m rows. H and E hold the column before, then the last of these; `edge` what
 /// lies above, then the last row. `best`: running maxima, or with Track the thresholds of `tracked` (LocalBest, or
 /// StartHits of start_cells.hpp). With Partial some lanes do not take part.
-template <class T, int B, int C, bool Trace, bool Track, bool Mirrored, bool Partial, class Scorer, class Tracker>
+template <class T, int B, int C, bool Trace, bool Track, bool Mirrored, bool Partial, class Scorer, class Tracker,
+          class Keeper = KeepsNoRows>
 [[gnu::always_inline]] inline void local_columns(const Scorer &scorer, int m, int j, LocalScoring<T> scoring,
                                                  Vec<T, B> *__restrict H, Vec<T, B> *__restrict E,
                                                  Masks<T, B> *__restrict masks, Vec<T, B> &best, Tracker &tracked,
-                                                 Edge<T, B> &edge, const Participation<T, B> &part) {
+                                                 Edge<T, B> &edge, const Participation<T, B> &part,
+                                                 Keeper keeper = {}) {
     using V = Vec<T, B>;
     const V floor = splat<T, B>(scoring.floor), gap_first = splat<T, B>(scoring.gap_first);
     const V extend = splat<T, B>(scoring.extend);
@@ -154,7 +162,17 @@ template <class T, int B, int C, bool Trace, bool Track, bool Mirrored, bool Par
             const V threshold = best;
             noted.begin(threshold);
             const int end = row0 + Tracker::kRows < m ? row0 + Tracker::kRows : m;
-            for (int i = row0; i < end; ++i) row(i, row0);
+            if constexpr (Keeper::kRows > 0) {
+                static_assert(Tracker::kRows % Keeper::kRows == 0);
+                int i = row0;
+                while (end - i >= Keeper::kRows) {
+                    for (const int next = i + Keeper::kRows; i < next; ++i) row(i, row0);
+                    keeper.template keep<C>(above, f);
+                }
+                for (; i < end; ++i) row(i, row0);
+            } else {
+                for (int i = row0; i < end; ++i) row(i, row0);
+            }
             tracked.template settle<C, Mirrored>(noted, threshold, row0, j);
         }
         best = tracked.template threshold<Mirrored>(floor);
@@ -166,10 +184,11 @@ template <class T, int B, int C, bool Trace, bool Track, bool Mirrored, bool Par
 
 /// C columns of the global recurrence over m rows. U and X hold the column before, then the last of these; `edge` what
 /// lies above, then the last row.
-template <class T, int B, int C, bool Trace, bool Mirrored, Part Which, class Scorer>
+template <class T, int B, int C, bool Trace, bool Mirrored, Part Which, class Scorer, class Keeper = KeepsNoRows>
 [[gnu::always_inline]] inline void global_columns(const Scorer &scorer, int m, T open, Vec<T, B> *__restrict U,
                                                   Vec<T, B> *__restrict X, Masks<T, B> *__restrict masks,
-                                                  Edge<T, B> &edge, const Participation<T, B> &part) {
+                                                  Edge<T, B> &edge, const Participation<T, B> &part,
+                                                  Keeper keeper = {}) {
     using V = Vec<T, B>;
     const V min_gap = splat<T, B>(static_cast<T>(-open));
     V v[C], y[C], begins[C];
@@ -212,6 +231,14 @@ template <class T, int B, int C, bool Trace, bool Mirrored, Part Which, class Sc
         X[i] = Which == Part::active ? (part.active ? x : X[i]) : x;
     };
     int i = 0;
+    if constexpr (Keeper::kRows > 0) {
+        while (m - i >= Keeper::kRows) {
+            const int next = i + Keeper::kRows, head = part.n_rows < next ? part.n_rows : next;
+            for (; i < head; ++i) row(i, std::true_type{});
+            for (; i < next; ++i) row(i, std::false_type{});
+            keeper.template keep<C>(v, y);
+        }
+    }
     for (; i < part.n_rows; ++i) row(i, std::true_type{});
     for (; i < m; ++i) row(i, std::false_type{});
     for (int c = 0; c < C; ++c) edge.value[c] = v[c], edge.gap[c] = y[c];

@@ -19,7 +19,7 @@ struct MaskLayout {
         return static_cast<ptrdiff_t>(j - in_block) * m + static_cast<ptrdiff_t>(i) * kColumns + in_block;
     }
     /// Masks before the first cell that a walk may read: up to nine rows and columns back.
-    static size_t margin(size_t m) { return m * 4 * kColumns + 9 * (kColumns + 1); }
+    static constexpr size_t margin(size_t m) { return m * 4 * kColumns + 9 * (kColumns + 1); }
 };
 
 /// How far back in memory a walk finds the next cells of one direction: the diagonal, E (along the row) or F (up the

@@ -2,7 +2,8 @@
 //
 // A unit is swept in bands of rows, from left to right, a few columns at a time. Letters of columns are interleaved in
 // blocks, so that memory does not grow with the sequences; what a band leaves below goes to the next one through
-// `border`. With directions kept there is one band, since the walk wants all of them in one layout.
+// `border`. Where a walk follows there is one band, since it wants all directions, or the checkpoints that stand for
+// them in large units (checkpoints.hpp), in one layout.
 //
 //              block 0 |  block 1 | ...                 H_, E_ (or U, X) of the band: the column reached
 //     band 0   ========|====>     |
@@ -21,6 +22,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "block_walk.hpp"
 #include "ends.hpp"
 #include "interleave.hpp"
 #include "ranges.hpp"
@@ -60,7 +62,15 @@ class UnitRun {
             if (scoring_.pass == Pass::end_cells)
                 unit_.mirrored ? sweep<Pass::end_cells, true>() : sweep<Pass::end_cells, false>();
         }
-        if (scoring_.pass == Pass::walk) unit_.mirrored ? sweep<Pass::walk, true>() : sweep<Pass::walk, false>();
+        if (scoring_.pass == Pass::walk) {
+            if (kHasCheckpoints && keeps_checkpoints(m_, n_)) {
+                if constexpr (kHasCheckpoints)
+                    unit_.mirrored ? sweep<Pass::walk, true, Kept::borders>()
+                                   : sweep<Pass::walk, false, Kept::borders>();
+            } else {
+                unit_.mirrored ? sweep<Pass::walk, true, Kept::masks>() : sweep<Pass::walk, false, Kept::masks>();
+            }
+        }
         scratch_.unit_seconds += seconds_since(begin);
         scratch_.swept_cells += static_cast<uint64_t>(m_) * n_ * L;
     }
@@ -74,11 +84,12 @@ class UnitRun {
         const bool shared = kHasProfiles && unit.shared_rows;
         const size_t sizes[] = {
             state_bytes(band),
-            shared ? 2 * profile_bytes(band) : PairScores<T, B>::bytes(band),
+            std::max(shared ? 2 * profile_bytes(band) : PairScores<T, B>::bytes(band),
+                     PairScores<T, B>::bytes(kSweptRows)),
             block * kTable,
             shared ? 0 : (band + 15) * kTable,
             std::max(block, shared ? 0 : band + 15) * kTable,
-            scoring.traced() ? mask_bytes(m, n) : 0,
+            scoring.traced() ? kept_bytes(m, n, room, unit.n_lanes) : 0,
             border_bytes(scoring, band < m, n),
             is_local(scoring.mode) ? 0 : 2 * sizeof(V) * band,
             sizeof(uint32_t) * room * unit.n_lanes,
@@ -114,6 +125,12 @@ class UnitRun {
     static size_t border_bytes(const Scoring &scoring, bool is_banded, size_t n) {
         if (is_banded) return sizeof(V) * 2 * n;
         return is_local(scoring.mode) ? 0 : sizeof(V) * std::min<size_t>(n, kBlockColumns);
+    }
+    /// Of the directions, or of what finds them again.
+    static size_t kept_bytes(size_t m, size_t n, size_t room, int n_lanes) {
+        if (!keeps_checkpoints(static_cast<int64_t>(m), static_cast<int64_t>(n))) return mask_bytes(m, n);
+        return UnitScratch::taken(Checkpoints<T, B>::bytes(m, n)) +
+               BlockWalk<T, B, Mode::local, false>::bytes(room, n_lanes);
     }
     static size_t mask_bytes(size_t m, size_t n) { return sizeof(Masks<T, B>) * (MaskLayout::margin(m) + m * n); }
 
@@ -178,7 +195,7 @@ class UnitRun {
         }
     }
 
-    template <Pass P, bool Mirrored>
+    template <Pass P, bool Mirrored, Kept K = Kept::nothing>
     void sweep() {
         const int band = static_cast<int>(band_rows(scoring_, m_));
         is_banded_ = band < m_;
@@ -187,14 +204,15 @@ class UnitRun {
         letters_ = static_cast<uint8_t *>(scratch_.get(
             Slot::column_letters, static_cast<size_t>(whole_blocks(std::min(n_, kBlockColumns))) * kTable));
         border_ = static_cast<V *>(scratch_.get(Slot::border, border_bytes(scoring_, is_banded_, n_)));
-        if (P == Pass::walk)
+        if (K == Kept::borders) checkpoints_ = {scratch_.get(Slot::checkpoints, Checkpoints<T, B>::bytes(m_, n_)), m_};
+        if (K == Kept::masks)
             masks_ = static_cast<Masks<T, B> *>(scratch_.get(Slot::masks, mask_bytes(m_, n_))) + MaskLayout::margin(m_);
         switch (scoring_.mode) {
             case Mode::local:
-                return sweep_local<P, Mirrored>();
+                return sweep_local<P, Mirrored, K>();
             case Mode::global:
-                if constexpr (P == Pass::start_cells) return sweep_global<false, Mirrored, StartLine<T, L>>();
-                else return sweep_global<P == Pass::walk, Mirrored, Line<T, L>>();
+                if constexpr (P == Pass::start_cells) return sweep_global<K, Mirrored, StartLine<T, L>>();
+                else return sweep_global<K, Mirrored, Line<T, L>>();
         }
     }
 
@@ -248,7 +266,7 @@ class UnitRun {
     V *value_border(int j) const { return border_ + (is_banded_ ? j : j - block_); }
     V *gap_border(int j) const { return border_ + n_ + j; }
 
-    template <Pass P, bool Mirrored>
+    template <Pass P, bool Mirrored, Kept K>
     void sweep_local() {
         const LocalRange range = local_range(scoring_, 8 * sizeof(T));
         const LocalScoring<T> scoring{static_cast<T>(range.floor), static_cast<T>(scoring_.open + scoring_.extend),
@@ -260,7 +278,7 @@ class UnitRun {
             for (int l = 0; l < unit_.n_lanes; ++l) hits.set_start(l, result_[l]);
         } else {
             LocalBest<T, B> tracked(scoring.floor);
-            const V best = sweep_local_bands<P, Mirrored>(scoring, splat<T, B>(scoring.floor), tracked, layout);
+            const V best = sweep_local_bands<P, Mirrored, K>(scoring, splat<T, B>(scoring.floor), tracked, layout);
             for (int l = 0; l < unit_.n_lanes; ++l) {
                 const int64_t stored = P == Pass::score ? best[l] : tracked.score[l];
                 LaneResult &out = result_[l];
@@ -271,7 +289,8 @@ class UnitRun {
                 out.row_end = tracked.row[l] + 1;
                 out.column_end = tracked.column[l] + 1;
             }
-            if constexpr (P == Pass::walk) walk_lanes<Mirrored, Mode::local>(layout);
+            if constexpr (K == Kept::masks) walk_lanes<Mirrored, Mode::local>(layout);
+            if constexpr (K == Kept::borders) walk_blocks<Mirrored, Mode::local>(scoring, nullptr);
         }
     }
 
@@ -319,15 +338,17 @@ class UnitRun {
     }
 
     /// Sweeps all bands and returns the best scores, or with a pass that tracks cells the last thresholds.
-    template <Pass P, bool Mirrored, class Tracker>
+    template <Pass P, bool Mirrored, Kept K, class Tracker>
     V sweep_local_bands(const LocalScoring<T> &scoring, V best, Tracker &tracked, const MaskLayout &layout) {
         for_each_band([&](auto &scores, int row0, int rows) {
             const V zero = splat<T, B>(scoring.floor);
             for (int i = 0; i < rows; ++i) H_[i] = zero, E_[i] = zero - scoring.gap_first;
             V corner = zero;
             for_each_block([&](int begin, int end) {
-                for (int j = begin; j < end; j += kColumns)
-                    local_part<P, Mirrored>(scores, row0, rows, j, scoring, corner, best, tracked, layout);
+                for (int j = begin; j < end; j += kColumns) {
+                    local_part<P, Mirrored, K>(scores, row0, rows, j, scoring, corner, best, tracked, layout);
+                    keep_column<K>(j);
+                }
             });
         });
         return best;
@@ -335,10 +356,10 @@ class UnitRun {
 
     /// kColumns columns of a band. `corner`: H above its first row in the column before, then in the last of these.
     /// (A function of its own, as all that sweep: GCC 12 spills values of the inner loop when it inlines several.)
-    template <Pass P, bool Mirrored, class Scores, class Tracker>
+    template <Pass P, bool Mirrored, Kept K, class Scores, class Tracker>
     [[gnu::noinline]] void local_part(Scores &scores, int row0, int rows, int j, LocalScoring<T> scoring, V &corner,
                                       V &best, Tracker &tracked, const MaskLayout &layout) {
-        constexpr bool Trace = P == Pass::walk, Track = P != Pass::score;
+        constexpr bool Trace = K == Kept::masks, Track = P != Pass::score;
         const V zero = splat<T, B>(scoring.floor), closed = zero - scoring.gap_first;
         Edge<T, B> edge;
         edge.corner = corner;
@@ -346,11 +367,24 @@ class UnitRun {
         corner = edge.value[kColumns - 1];
         V running = best;
         scores.template columns<kColumns>(letters(j));
-        local_columns<T, B, kColumns, Trace, Track, Mirrored, false>(scores, rows, j, scoring, H_, E_,
-                                                                     Trace ? masks_ + layout.cell(0, j) : nullptr,
-                                                                     running, tracked, edge, Participation<T, B>{});
+        local_columns<T, B, kColumns, Trace, Track, Mirrored, false>(
+            scores, rows, j, scoring, H_, E_, Trace ? masks_ + layout.cell(0, j) : nullptr, running, tracked, edge,
+            Participation<T, B>{}, keeper<K>(j));
         best = running;
         if (is_banded_) store_edge(edge, j);
+    }
+
+    /// What keeps the rows of kColumns columns.
+    template <Kept K>
+    auto keeper(int j) const {
+        if constexpr (K == Kept::borders) return checkpoints_.rows(j);
+        else return KeepsNoRows{};
+    }
+    /// Keeps the state after the columns from j on where they end a group.
+    template <Kept K>
+    void keep_column(int j) const {
+        if constexpr (K == Kept::borders)
+            if ((j + kColumns) % kBlock == 0 && j + kColumns < n_) checkpoints_.keep_column(j / kBlock, H_, E_);
     }
 
     /// What lies above kColumns columns of a band: the matrix's border, or what the band above left.
@@ -367,16 +401,12 @@ class UnitRun {
         }
     }
 
-    /// What the borders of the matrix give each lane: u(i,0) and v(0,j), of its first row or column, and beyond.
-    struct Borders {
-        alignas(64) T first_row[L], row[L], first_column[L], column[L];
-    };
-
     /// `Border`: Line for ends, StartLine for starts.
-    template <bool Trace, bool Mirrored, class Border>
+    template <Kept K, bool Mirrored, class Border>
     void sweep_global() {
+        constexpr bool kTurned = K == Kept::masks && Mirrored;
         const T open = static_cast<T>(scoring_.open), extend = static_cast<T>(scoring_.extend);
-        Borders borders;
+        Borders<T, L> borders;
         int row_head = 0;
         bool any_free_columns = false, any_free_rows = false;
         Border bottom, right;
@@ -401,12 +431,12 @@ class UnitRun {
             for_each_block([&](int begin, int end) {
                 for (int j = begin; j < end; j += kColumns) {
                     if (next < j + kColumns) {
-                        global_part<Part::begins, Trace, Trace && Mirrored>(scores, row0, rows, j, borders, part,
-                                                                            layout);
+                        global_part<Part::begins, K, kTurned>(scores, row0, rows, j, borders, part, layout);
                         next = next_begin(j + kColumns);
                     } else {
-                        global_part<Part::all, Trace, Trace && Mirrored>(scores, row0, rows, j, borders, part, layout);
+                        global_part<Part::all, K, kTurned>(scores, row0, rows, j, borders, part, layout);
                     }
+                    keep_column<K>(j);
                 }
                 if (row0 + rows == m_)
                     bottom.take(reinterpret_cast<const T *>(value_border(begin)), begin, end - begin, scoring_.extend,
@@ -423,7 +453,8 @@ class UnitRun {
                 set_end<Mirrored>(unit_.lane[l], bottom, right, l, result_[l]);
             }
         }
-        if constexpr (Trace) walk_lanes<Mirrored, Mode::global>(layout);
+        if constexpr (K == Kept::masks) walk_lanes<Mirrored, Mode::global>(layout);
+        if constexpr (K == Kept::borders) walk_blocks<Mirrored, Mode::global>({}, &borders);
     }
 
     /// The first column from j on in which a lane begins.
@@ -434,7 +465,7 @@ class UnitRun {
     }
 
     /// Which lanes have started in which of a band's rows, and u(i,0) of all rows.
-    Participation<T, B> begin_rows(const Borders &borders, int row0, int rows, int row_head) {
+    Participation<T, B> begin_rows(const Borders<T, L> &borders, int row0, int rows, int row_head) {
         const int n_rows = std::clamp(row_head + 1 - row0, 0, rows);  // the band's rows in which a lane may start
         auto *started = static_cast<V *>(scratch_.get(Slot::heads, 2 * sizeof(V) * rows)), *border = started + rows;
         Participation<T, B> part;
@@ -449,9 +480,10 @@ class UnitRun {
     }
 
     /// kColumns columns of a band.
-    template <Part Which, bool Trace, bool Mirrored, class Scores>
-    [[gnu::noinline]] void global_part(Scores &scores, int row0, int rows, int j, const Borders &borders,
+    template <Part Which, Kept K, bool Mirrored, class Scores>
+    [[gnu::noinline]] void global_part(Scores &scores, int row0, int rows, int j, const Borders<T, L> &borders,
                                        Participation<T, B> part, const MaskLayout &layout) {
+        constexpr bool Trace = K == Kept::masks;
         Edge<T, B> edge;
         load_edge(edge, row0, j, load<T, B>(borders.column), splat<T, B>(static_cast<T>(-scoring_.open)));
         V begins[kColumns];
@@ -464,34 +496,51 @@ class UnitRun {
         }
         scores.template columns<kColumns>(letters(j));
         global_columns<T, B, kColumns, Trace, Mirrored, Which>(scores, rows, static_cast<T>(scoring_.open), H_, E_,
-                                                               Trace ? masks_ + layout.cell(0, j) : nullptr, edge,
-                                                               part);
+                                                               Trace ? masks_ + layout.cell(0, j) : nullptr, edge, part,
+                                                               keeper<K>(j));
         store_edge(edge, j);
     }
 
     template <bool Mirrored, Mode M>
     void walk_lanes(const MaskLayout &layout) {
-        static_assert(M == Mode::local || M == Mode::global);
-        constexpr bool kLocal = M == Mode::local;
         const auto begin = std::chrono::steady_clock::now();
-        const size_t room = static_cast<size_t>(m_) + n_ + 2;
-        const bool wants_path = scoring_.depth == Depth::alignment;
         const MaskMap<T, B> map(masks_, layout);
+        lay_paths<M>([&](int l, GappedRows &gapped) {
+            const LanePair &pair = unit_.lane[l];
+            UnitCells<T, B, M> cells(scoring_, map, pair, row_start_[l], column_start_[l], l);
+            walk_back<UnitCells<T, B, M>, Mirrored, M>(scoring_, pair, cells, result_[l], gapped);
+        });
+        scratch_.walk_seconds += seconds_since(begin);
+    }
+
+    /// Calls lay(lane, gapped) for each lane with an alignment, and encodes what it lays side by side.
+    template <Mode M, class Lay>
+    void lay_paths(Lay lay) {
+        const size_t room = static_cast<size_t>(m_) + n_ + 2;
         auto *path = static_cast<uint32_t *>(scratch_.get(Slot::paths, sizeof(uint32_t) * room * unit_.n_lanes));
         void *memory = scratch_.get(Slot::gapped, GappedRows::bytes(room));
         for (int l = 0; l < unit_.n_lanes; ++l) {
             LaneResult &out = result_[l];
-            if (out.saturated || (kLocal && out.score == 0)) continue;
-            const LanePair &pair = unit_.lane[l];
+            if (out.saturated || (M == Mode::local && out.score == 0)) continue;
             GappedRows gapped(memory, room);
-            UnitCells<T, B, M> cells(scoring_, map, pair, row_start_[l], column_start_[l], l);
-            walk_back<UnitCells<T, B, M>, Mirrored, M>(scoring_, pair, cells, out, gapped);
-            if (!wants_path) continue;
+            lay(l, gapped);
+            if (scoring_.depth != Depth::alignment) continue;
             gapped.count(scoring_, out);
             out.path = path;
             out.path_length = gapped.encode(path);
             path += out.path_length;
         }
+    }
+
+    /// Walks all lanes back through blocks that are swept again; `costs` and `borders` as block_walk.hpp wants them.
+    template <bool Mirrored, Mode M>
+    void walk_blocks(LocalScoring<T> costs, const Borders<T, L> *borders) {
+        const auto begin = std::chrono::steady_clock::now();
+        const size_t room = static_cast<size_t>(m_) + n_ + 2;
+        BlockWalk<T, B, M, Mirrored> blocks(scoring_, unit_, checkpoints_, row_start_, column_start_, costs, borders,
+                                            scratch_, result_);
+        blocks.run(room);
+        lay_paths<M>([&](int l, GappedRows &gapped) { blocks.runs(l).lay(unit_.lane[l], result_[l], gapped); });
         scratch_.walk_seconds += seconds_since(begin);
     }
 
@@ -507,6 +556,7 @@ class UnitRun {
     uint8_t *letters_ = nullptr;
     V *H_ = nullptr, *E_ = nullptr, *border_ = nullptr;
     Masks<T, B> *masks_ = nullptr;
+    Checkpoints<T, B> checkpoints_;
 };
 
 }  // namespace tropalign::TROPALIGN_ISA

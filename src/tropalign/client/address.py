@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import re
+from dataclasses import dataclass
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from tropalign.errors import InputError, UsageError, shown
-from tropalign.structs import dataclass
 from tropalign.submissions.local_server import LOCAL_TOKEN, data_folder, living_address
 
 #: What a token may be made of: what a header can hold.

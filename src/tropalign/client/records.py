@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import Any
 
 from tropalign.errors import InputError, ResourceError, TropalignError, UsageError, shown
-from tropalign.structs import dataclass
 
 QUEUED, RUNNING, DONE, FAILED, REFUSED, CANCELLED = "queued", "running", "done", "failed", "refused", "cancelled"
 STATES = (QUEUED, RUNNING, DONE, FAILED, REFUSED, CANCELLED)

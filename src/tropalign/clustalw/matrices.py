@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -10,7 +11,6 @@ from numpy.typing import NDArray
 
 from tropalign.clustalw.options import ClustalwOptions
 from tropalign.sequences.batch import SequenceBatch
-from tropalign.structs import dataclass
 
 #: A letter's code is its position. U is not T here.
 LETTERS = "ABCDEFGHIKLMNOPQRSTUVWXYZ"

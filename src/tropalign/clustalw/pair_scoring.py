@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +11,6 @@ from numpy.typing import NDArray
 from tropalign.clustalw.matrices import LETTERS, matrix_table, mismatch_of
 from tropalign.clustalw.options import ClustalwOptions
 from tropalign.sequences.alphabet import Alphabet
-from tropalign.structs import dataclass
 
 #: Matrices for pairs of proteins, by the name of the series.
 PAIR_MATRICES = {"gonnet": "GONNET250", "blosum": "BLOSUM30", "pam": "PAM350", "id": "IDENTITY"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,6 @@ from tropalign.clustalw.options import ClustalwOptions
 from tropalign.errors import ResourceError
 from tropalign.msa.guide_tree import GuideTree
 from tropalign.sequences.batch import SequenceBatch
-from tropalign.structs import dataclass
 
 #: What the largest weight becomes where weights are not those of the original.
 WEIGHT_ONE = 1 << 16

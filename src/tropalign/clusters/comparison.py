@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,6 @@ from tropalign.pairwise.task import PairsTask
 from tropalign.results.alignments import AlignmentTable
 from tropalign.sequences import SequenceBatch
 from tropalign.sequences.counts import counts_of, has_count
-from tropalign.structs import dataclass
 
 
 def processing_order(batch: SequenceBatch, sizes: NDArray[np.int64], order: str) -> NDArray[np.int64]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -24,7 +25,6 @@ from tropalign.execution.task import Device
 from tropalign.machine.threads import resolve_threads
 from tropalign.sequences import SequenceBatch
 from tropalign.sequences.counts import counts_of
-from tropalign.structs import dataclass
 
 #: Sequences of the first sample at most, fewer where all pairs of these have more cells than this; each further sample
 #: has twice as many, until one takes so long.

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-
-from tropalign.structs import dataclass
 
 #: Device memory: what `upload` and `allocate` return and `launch` takes.
 Buffer = Any

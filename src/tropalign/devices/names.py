@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tropalign.errors import UsageError
 from tropalign.execution.cluster_address import is_cluster
-from tropalign.structs import dataclass
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -6,6 +6,7 @@ import importlib
 import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -17,7 +18,6 @@ from tropalign.execution.cluster_address import is_cluster
 from tropalign.execution.task import Device, Progress, Task, Tile
 from tropalign.machine.memory import default_budget, free_bytes
 from tropalign.machine.threads import available_threads, resolve_threads
-from tropalign.structs import dataclass
 
 #: Memory below which `auto` looks for no GPU: the drivers' libraries take some 150 MB.
 AUTO_GPU_BYTES = 512 << 20

@@ -7,6 +7,7 @@ import json
 import os
 import zipfile
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,6 @@ from tropalign.errors import InputError, damage
 from tropalign.execution.manifest import Manifest, RemainingWork
 from tropalign.execution.packed import packed, part_head, read_section, section_blocks
 from tropalign.execution.parts import MANIFEST, Parts, part_name
-from tropalign.structs import dataclass
 
 #: Fixed, so that equal shards are equal files.
 TIME = (1980, 1, 1, 0, 0, 0)

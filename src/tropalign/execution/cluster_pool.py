@@ -14,7 +14,7 @@ from __future__ import annotations
 import time
 from collections import Counter, deque
 from collections.abc import Callable
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 from tropalign.errors import DeviceError, shown
@@ -25,7 +25,6 @@ from tropalign.execution.remote_worker import Answer, Opener
 from tropalign.execution.shipped_objects import ShippedObjects
 from tropalign.execution.task import Progress, Task, Tile, naming
 from tropalign.execution.thread_pool import MOST_FAILURES, averaged
-from tropalign.structs import dataclass
 
 #: Seconds of work in a batch, or a hundredth per slot of the cluster if that is more: a scheduler of Dask, and this
 #: process, then see a hundred batches per second at the most (docs/scale.md).

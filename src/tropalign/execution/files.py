@@ -11,12 +11,12 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from tropalign.errors import InputError, ResourceError, TropalignError, UsageError
 from tropalign.execution.progress import DISK_FULL
-from tropalign.structs import dataclass
 
 #: Control characters, in UTF-8 those of C1, too.
 _CONTROL = re.compile(rb"[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]")

@@ -11,10 +11,10 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from tropalign.execution.task import Device, SplittableTask, Task, Tile
-from tropalign.structs import dataclass
 
 #: Seconds that are measured.
 SAMPLE_SECONDS = 1.0

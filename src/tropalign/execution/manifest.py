@@ -7,9 +7,8 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
-
-from tropalign.structs import dataclass
 
 #: (i, n): the i-th of n, counted from 1: the share of a run that one of several machines has.
 Shard = tuple[int, int]

@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass
 from typing import Any
 
 from tropalign import __version__
@@ -18,7 +19,6 @@ from tropalign.execution.references import packed, unpacked
 from tropalign.execution.scheduler import Result, Scheduler
 from tropalign.execution.task import Device, Task, naming
 from tropalign.machine.threads import available_threads
-from tropalign.structs import dataclass
 
 #: What another worker may do better: it had no memory, disk or device, or is ill.
 OF_THE_MACHINE = (OSError, MemoryError, ResourceError, DeviceError)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol, runtime_checkable
@@ -24,7 +25,6 @@ from tropalign.execution.sections import Blocks, Sections
 from tropalign.execution.spool import Spool
 from tropalign.execution.task import Device, Task, Tile
 from tropalign.machine.memory import default_budget
-from tropalign.structs import dataclass
 
 #: Bytes before all parts, and behind them.
 Frame = tuple[bytes, bytes]

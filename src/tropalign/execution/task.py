@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from tropalign.errors import InputError, ResourceError, ScoringError, TropalignError, UsageError, named, shown
 from tropalign.machine.memory import human
-from tropalign.structs import dataclass
 
 #: Receives the number of items begun so far; what it raises ends the computation.
 Progress = Callable[[int], None]

@@ -8,11 +8,11 @@ does, stands in a module of the room.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from importlib import import_module
 from typing import IO, Any, Generic, Protocol, TypeVar
 
 from tropalign.formats.header import Header
-from tropalign.structs import dataclass
 
 #: Suffixes that compress, behind that of a format (`tropalign.execution.files` does it).
 COMPRESSED = (".gz", ".zst", ".bz2", ".xz")

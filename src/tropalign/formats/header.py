@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from tropalign.errors import shown
-from tropalign.structs import dataclass
 
 
 @dataclass(frozen=True)

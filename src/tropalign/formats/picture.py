@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import html
 import io
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from tropalign.errors import InputError
-from tropalign.structs import dataclass
 
 #: Sizes in pixels, of texts and of what is left free around all. An SVG file scales.
 TEXT, MARGIN = 12, 16

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import IO, Any, Generic
 
 from tropalign.formats.format import C, Codec, Concatenated, Format
 from tropalign.formats.header import Header
-from tropalign.structs import dataclass
 
 #: The number of the parts' layout: raised when a part of an older version cannot be read any more.
 LAYOUT = 2

@@ -6,7 +6,7 @@ import hashlib
 import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -24,7 +24,6 @@ from tropalign.hmm.pieces import LEAST_RUN
 from tropalign.machine.numbers import environment_number
 from tropalign.results.segments import Segments
 from tropalign.sequences.blocks import SequenceBlock, survey_of
-from tropalign.structs import dataclass
 
 
 def tracks_of(decoder: Decoder, block: SequenceBlock, found: Segments, most: int) -> list[Track]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -11,7 +12,6 @@ from numpy.typing import NDArray
 
 from tropalign.errors import InputError, UsageError
 from tropalign.machine.numbers import whole_number
-from tropalign.structs import dataclass
 
 PARTS = ("start", "transition", "emission")
 #: Log-likelihoods of sequences, and the counts of starts, steps and symbols (a row per symbol) that are expected.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,6 @@ from numpy.typing import NDArray
 from tropalign.devices.gpu import Buffer, Gpu, Memory, Program
 from tropalign.devices.launcher import Pace, Programs, kernel_source, require_room
 from tropalign.errors import DeviceError
-from tropalign.structs import dataclass
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,6 @@ from numpy.typing import NDArray
 from tropalign.arrays import is_masked
 from tropalign.errors import InputError, shown
 from tropalign.sequences.inputs import letters_of
-from tropalign.structs import dataclass
 
 #: The type of codes.
 BYTE = np.dtype(np.uint8)

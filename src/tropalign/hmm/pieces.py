@@ -7,12 +7,12 @@ best path follows the steps of the highest probability, whatever they mean: a ga
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.arrays import distinct
-from tropalign.structs import dataclass
 
 #: So many missing letters in a row cut a sequence. GenBank takes ten N for a gap of an assembly, and fewer for letters
 #: that were not read well.

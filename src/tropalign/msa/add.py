@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +35,6 @@ from tropalign.msa.models import model_of
 from tropalign.msa.options import MsaOptions
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.sequences.batch import SequenceBatch
-from tropalign.structs import dataclass
 
 #: Members that a new sequence is compared with, and members of each alignment that are compared when two are merged.
 MEMBERS, REPRESENTATIVES = 16, 16

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from enum import IntEnum
 from functools import partial
 from pathlib import Path
@@ -16,7 +17,6 @@ from tropalign.devices.gpu import Buffer, Gpu, Program
 from tropalign.devices.launcher import Pace, Programs, kernel_source, require_room, with_constants
 from tropalign.errors import DeviceError, named
 from tropalign.msa.models import PairModel
-from tropalign.structs import dataclass
 
 Ints = NDArray[np.int64]
 #: Distances, row sizes, columns and values, as native ``pair_posteriors`` gives them.

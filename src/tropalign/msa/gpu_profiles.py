@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache
 from pathlib import Path
@@ -14,7 +15,6 @@ from numpy.typing import NDArray
 
 from tropalign.devices.gpu import Gpu
 from tropalign.devices.launcher import Pace, Programs, kernel_source, require_room, with_constants
-from tropalign.structs import dataclass
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]

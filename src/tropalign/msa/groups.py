@@ -9,6 +9,7 @@ group y   c  MRVL                                                               
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -24,7 +25,6 @@ from tropalign.msa.models import PairModel
 from tropalign.msa.options import MsaOptions
 from tropalign.msa.task import Posteriors, PosteriorTask
 from tropalign.sequences.batch import SequenceBatch
-from tropalign.structs import dataclass
 
 #: Rows of the matrices of sequences that are there at a time where memory is plenty: some 350 MB.
 MOST_ROWS = 8_000_000

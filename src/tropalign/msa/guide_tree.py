@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError
 from tropalign.sequences.files import file_name, read_text
-from tropalign.structs import dataclass
 from tropalign.trees.newick import MOST_BYTES, Nodes, parse_newick, preorder
 from tropalign.trees.tree import Tree
 

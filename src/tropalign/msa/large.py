@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor
+from dataclasses import dataclass
 from itertools import pairwise
 from threading import Event
 from typing import NamedTuple
@@ -42,7 +43,6 @@ from tropalign.msa.models import model_of
 from tropalign.msa.options import MsaOptions
 from tropalign.msa.task import sampled_row_elements
 from tropalign.sequences.batch import SequenceBatch
-from tropalign.structs import dataclass
 
 #: Cells of the pairs whose posteriors are made at a time: a kill loses them.
 BATCH_CELLS = 2_000_000_000

@@ -10,6 +10,7 @@ The idea is that of PartTree (Katoh and Toh 2007) and mBed (Blackshields et al. 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,6 @@ from tropalign.arrays import distinct
 from tropalign.execution.task import Progress
 from tropalign.msa.guide_tree import GuideTree
 from tropalign.sequences.batch import SequenceBatch
-from tropalign.structs import dataclass
 
 #: Sequences of each length class whose subsequences with reversed ones tell what chance does.
 CHANCE_SAMPLE = 64

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
@@ -21,7 +22,6 @@ from tropalign.scoring.names import triangle
 from tropalign.sequences.alphabet import NUCLEOTIDE as NUCLEOTIDES
 from tropalign.sequences.alphabet import PROTEIN as PROTEINS
 from tropalign.sequences.alphabet import Alphabet
-from tropalign.structs import dataclass
 
 #: Emissions of a letter of which the HMM knows nothing (``*``): alone, and in a pair.
 UNKNOWN_INSERT, UNKNOWN_MATCH = 1e-5, 1e-10

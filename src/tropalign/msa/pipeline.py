@@ -9,7 +9,7 @@ What a stage leaves behind may be kept (`Checkpoint`), so that a killed run goes
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -42,7 +42,6 @@ from tropalign.msa.stage_costs import Meter, stage_costs
 from tropalign.msa.task import Posteriors, PosteriorTask, distances_of, restored, sampled_row_elements, sections
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.sequences.batch import SequenceBatch
-from tropalign.structs import dataclass
 
 #: Cells of a local score that take as long as one of posteriors.
 SCORE_CELLS = 30

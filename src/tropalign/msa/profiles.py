@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,6 @@ from tropalign.msa.add import joined
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.scoring.matrix import SubstitutionMatrix
 from tropalign.sequences.batch import SequenceBatch
-from tropalign.structs import dataclass
 
 #: The code of a gap in `MultipleAlignment.codes`.
 GAP_CODE = 255

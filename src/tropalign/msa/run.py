@@ -12,7 +12,7 @@ import os
 import time
 from collections.abc import Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,7 +28,6 @@ from tropalign.machine.numbers import environment_number
 from tropalign.msa import pipeline
 from tropalign.msa.checkpoint import N_SECTIONS, Checkpoint, NoCheckpoint
 from tropalign.msa.stage_costs import work_cells
-from tropalign.structs import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +28,6 @@ from tropalign.machine.numbers import environment_number
 from tropalign.msa.memory import scratch_of
 from tropalign.msa.models import PairModel
 from tropalign.sequences.batch import SequenceBatch
-from tropalign.structs import dataclass
 
 if TYPE_CHECKING:
     from tropalign.devices.gpu import Gpu

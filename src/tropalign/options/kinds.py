@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Literal
-
-from tropalign.structs import dataclass
 
 #: What numbers of options may be at most: kernels compute with 32 bits.
 MOST = 2**31 - 1

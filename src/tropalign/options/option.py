@@ -10,11 +10,11 @@ forms, the server's API and the docs are made of it. A class takes over the opti
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import FrozenInstanceError, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar, dataclass_transform
 
 from tropalign.errors import UsageError, named
 from tropalign.options.kinds import Choices, Kind
-from tropalign.structs import dataclass, refuse_to_delete, refuse_to_set
 
 if TYPE_CHECKING:
     from dataclasses import Field
@@ -297,8 +297,11 @@ class Options:
         """Gives a field its final value, while the object is made."""
         self.__dict__[name] = value
 
-    __setattr__ = refuse_to_set
-    __delattr__ = refuse_to_delete
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise FrozenInstanceError(f"cannot assign to field {name!r}")
+
+    def __delattr__(self, name: str) -> None:
+        raise FrozenInstanceError(f"cannot delete field {name!r}")
 
     @classmethod
     def declared(cls) -> Mapping[str, Option]:

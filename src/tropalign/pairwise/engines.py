@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +16,6 @@ from tropalign.execution.task import Progress
 from tropalign.pairwise.options import PairOptions
 from tropalign.results.kept_columns import COUNT_COLUMNS, DEPTHS, END_COLUMNS
 from tropalign.sequences import SequenceBatch
-from tropalign.structs import dataclass
 
 if TYPE_CHECKING:
     from tropalign.devices.gpu import Gpu

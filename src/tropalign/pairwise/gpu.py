@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,6 @@ from tropalign.pairwise import gpu_layout, gpu_plan
 from tropalign.pairwise.gpu_layout import COLUMNS, FOUND, LANE_INTS, PAD, Unit
 from tropalign.pairwise.gpu_plan import Ints, Launch, Shape, plan
 from tropalign.pairwise.gpu_scheme import Scheme, constants
-from tropalign.structs import dataclass
 
 #: Cells that a device is given before its rate is known: at once, and (a hundredth of its rate) to a single group.
 FIRST_CELLS, FIRST_STRIP_CELLS = 1_000_000_000, 100_000_000

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import _native
-from tropalign.structs import dataclass
 
 Ints = NDArray[np.int64]
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.pairwise.gpu_layout import COLUMNS, PAD, Flag, Source
 from tropalign.pairwise.gpu_plan import Ints, Shape, Width
 from tropalign.properties import cached_property
-from tropalign.structs import dataclass
 
 #: `Scheme.local` by the recurrence (`PairOptions.recurrence`): the kernels have no other one.
 KEEPS_ZERO = {"local": True, "global": False}

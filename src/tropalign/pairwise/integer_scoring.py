@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import ceil, lcm
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.scoring.decimals import PARTS, least_factor
-from tropalign.structs import dataclass
 
 if TYPE_CHECKING:
     from tropalign.scoring import Gap, SubstitutionMatrix

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from math import isfinite
 from numbers import Real
 from types import MappingProxyType
@@ -14,7 +15,6 @@ from tropalign.machine.numbers import decimal_number, whole_number
 from tropalign.options.kinds import DECIMAL, FRACTION, NUMBER, POSITIVE, whole
 from tropalign.options.option import Options, argument, option
 from tropalign.properties import cached_property
-from tropalign.structs import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

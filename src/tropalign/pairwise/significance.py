@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.properties import cached_property
-from tropalign.structs import dataclass
 
 if TYPE_CHECKING:
     from tropalign.pairwise.options import PairOptions

@@ -11,6 +11,7 @@ Of equal scores the first frame counts, as they are ordered here.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,6 @@ from tropalign.pairwise.selection import selected
 from tropalign.results.output_columns import default_names
 from tropalign.sequences import NUCLEOTIDE, PROTEIN, SequenceBatch
 from tropalign.sequences.translation import FRAMES, Frames, codon_table
-from tropalign.structs import dataclass
 
 Index = NDArray[np.int64]
 

@@ -16,6 +16,7 @@ import subprocess
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
@@ -25,7 +26,6 @@ from tropalign.phylo.reference import ReferencePackage
 from tropalign.phylo.reference_rows import StateAlphabet, rows_of_tips
 from tropalign.sequences.alphabet import GAP_LETTERS
 from tropalign.sequences.counts import counts_of
-from tropalign.structs import dataclass
 from tropalign.trees.newick import newick_text, quoted
 
 PROGRAM = "epa-ng"

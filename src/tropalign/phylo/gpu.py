@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from enum import IntEnum
 from functools import partial
 from pathlib import Path
@@ -13,7 +14,6 @@ from numpy.typing import NDArray
 from tropalign.devices.gpu import Gpu
 from tropalign.devices.launcher import Pace, Programs, kernel_source, require_room, with_constants
 from tropalign.errors import DeviceError
-from tropalign.structs import dataclass
 
 Ints = NDArray[np.int64]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,6 @@ from tropalign.phylo.reference_rows import StateAlphabet
 from tropalign.phylo.scorer import Scores, Sets
 from tropalign.sequences.mates import BETWEEN
 from tropalign.sequences.strands import reverse_complement
-from tropalign.structs import dataclass
 
 Index = NDArray[np.int64]
 Letters = NDArray[np.uint8]

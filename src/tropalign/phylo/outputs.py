@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tropalign.execution.files import check_terminal
@@ -11,7 +12,6 @@ from tropalign.formats.header import Header
 from tropalign.formats.placed.context import PlacedContext
 from tropalign.formats.registry import format_for_path, make_writer
 from tropalign.phylo.reference import ReferencePackage
-from tropalign.structs import dataclass
 
 if TYPE_CHECKING:
     from tropalign.execution.run import Writer

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,6 @@ from numpy.typing import NDArray
 
 from tropalign.errors import InputError
 from tropalign.sequences.blocks import SequenceBlock
-from tropalign.structs import dataclass
 
 Index = NDArray[np.int64]
 

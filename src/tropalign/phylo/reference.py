@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Set
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,7 +24,6 @@ from tropalign.phylo.tree import Tree, parse_tree, read_tree
 from tropalign.properties import cached_property
 from tropalign.sequences import Alphabet
 from tropalign.sequences.alphabet import alphabet_named, alphabet_of, byte_counts, judge_counts
-from tropalign.structs import dataclass
 
 if TYPE_CHECKING:
     from tropalign._native import BranchBounds

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -13,7 +14,6 @@ from tropalign.errors import InputError, TropalignWarning, shown
 from tropalign.phylo.tree import Tree
 from tropalign.sequences import Alphabet
 from tropalign.sequences.alphabet import GAP_LETTERS
-from tropalign.structs import dataclass
 
 
 @dataclass(frozen=True, eq=False)

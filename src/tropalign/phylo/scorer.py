@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +15,6 @@ from tropalign.errors import ScoringError
 from tropalign.execution.task import Progress
 from tropalign.phylo.reference import ReferencePackage
 from tropalign.phylo.scoring import PlacementScoring
-from tropalign.structs import dataclass
 
 if TYPE_CHECKING:
     from tropalign.devices.gpu import Gpu

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,6 @@ from numpy.typing import NDArray
 from tropalign.errors import InputError, TropalignWarning, shown
 from tropalign.properties import cached_property
 from tropalign.sequences.files import file_name, read_text
-from tropalign.structs import dataclass
 from tropalign.trees.newick import MOST_BYTES, Nodes, newick_text, parse_newick, preorder, quoted
 
 #: Length of a branch that has none (as PaPaRa 2 takes it).

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from itertools import chain, groupby
 from typing import Any, Literal
 
@@ -32,7 +33,6 @@ from tropalign.results.hits import Hits, judged
 from tropalign.results.threshold_options import Thresholds
 from tropalign.sequences.blocks import TARGETS, SequenceBlock, blocks_of
 from tropalign.sequences.files import is_stream, size_of
-from tropalign.structs import dataclass
 
 
 class HitArguments(ForeignOption, ComputeArguments):

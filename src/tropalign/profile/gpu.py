@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,6 @@ from tropalign import _native
 from tropalign.devices.gpu import Buffer, Gpu, Memory
 from tropalign.devices.launcher import Pace, Programs, kernel_source, require_room, with_constants
 from tropalign.profile.proteins import Proteins
-from tropalign.structs import dataclass
 
 #: Cells that a device is given at once before its rate is known.
 FIRST_CELLS = 50_000_000_000

@@ -13,6 +13,7 @@ The cut depends on the lengths, the memory and the number of shards alone: it is
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -20,7 +21,6 @@ from numpy.typing import NDArray
 
 from tropalign.execution.manifest import Shard
 from tropalign.execution.partition import CostList, cuts, share
-from tropalign.structs import dataclass
 
 Int64 = NDArray[np.int64]
 

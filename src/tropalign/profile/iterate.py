@@ -8,7 +8,7 @@ model was made of.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -29,7 +29,6 @@ from tropalign.results.found_hits import FoundHits, in_all_targets
 from tropalign.results.hit_alignment import HitAlignment, align_hits
 from tropalign.results.hits import Hits, judged
 from tropalign.results.threshold_options import Thresholds
-from tropalign.structs import dataclass
 
 #: What counts as significant there: stricter than in one search, since errors grow.
 ITERATED = Thresholds(incE=0.001, incdomE=0.001)

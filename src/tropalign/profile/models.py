@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,6 @@ from tropalign.profile.calibration import calibrate
 from tropalign.profile.proteins import BACKGROUND, LETTERS, N_CANONICAL
 from tropalign.properties import cached_property
 from tropalign.sequences.texts import decoded
-from tropalign.structs import dataclass
 
 #: What HMMER has in place of a model's calibration.
 NOT_CALIBRATED = np.float32(-99999)

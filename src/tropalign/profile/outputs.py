@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tropalign.errors import UsageError
@@ -14,7 +15,6 @@ from tropalign.formats.registry import format_for_path, make_writer
 from tropalign.profile.options import SearchOptions
 from tropalign.results.hits import Hits
 from tropalign.results.threshold_options import Thresholds
-from tropalign.structs import dataclass
 
 if TYPE_CHECKING:
     from tropalign.formats.header import Header

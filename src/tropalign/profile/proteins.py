@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -20,7 +20,6 @@ from tropalign.properties import cached_property
 from tropalign.sequences import texts
 from tropalign.sequences.alphabet import NUCLEOTIDE, judge_alphabet
 from tropalign.sequences.blocks import SequenceBlock
-from tropalign.structs import dataclass
 
 LETTERS: Final = "ACDEFGHIKLMNPQRSTVWY-BJZOUX*~"
 #: How many of the codes are amino acids.

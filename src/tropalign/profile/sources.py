@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -19,7 +20,6 @@ from tropalign.profile.models import Model
 from tropalign.profile.proteins import Collected, Encoder, Proteins
 from tropalign.results.threshold_options import BIT_CUTOFFS
 from tropalign.sequences.blocks import SequenceBlock
-from tropalign.structs import dataclass
 
 Int64 = NDArray[np.int64]
 #: Begin and end of runs of items, in ascending order.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 from typing import Any, ClassVar
@@ -19,7 +20,6 @@ from tropalign.results.kept_columns import DEPTHS, INDEX_COLUMNS, KEPT_COLUMNS
 from tropalign.results.output_columns import Significance, default_numbers
 from tropalign.sequences import SequenceBatch
 from tropalign.sequences.translation import Frames
-from tropalign.structs import dataclass
 
 Int32 = NDArray[np.int32]
 Scores = NDArray[np.int32] | NDArray[np.float64]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +14,6 @@ from tropalign.arrays import distinct
 from tropalign.results import ragged
 from tropalign.results.columns import Table
 from tropalign.sequences import SequenceBatch
-from tropalign.structs import dataclass
 
 
 class Cluster(NamedTuple):

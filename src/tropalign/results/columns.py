@@ -7,7 +7,7 @@ rows, joining tables, checking arrays and comparing results follow from that.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, Generic, Self, TypeVar, overload
 
 import numpy as np
@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from tropalign.results import display, ragged
 from tropalign.results.rows import encoded
 from tropalign.sequences import SequenceBatch
-from tropalign.structs import dataclass
 
 Item = TypeVar("Item")
 #: What chooses rows beside a number: a slice, whole numbers, or a mask.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field, fields
+from dataclasses import dataclass, field, fields
 from itertools import pairwise
 from typing import Any, ClassVar
 
@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.results.columns import Axis, check_column
-from tropalign.structs import dataclass
 
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tropalign.errors import shown
 from tropalign.results.found_hits import Query
-from tropalign.structs import dataclass
 
 if TYPE_CHECKING:
     from tropalign.results.hits import Hits

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,7 +11,6 @@ from tropalign.properties import cached_property
 from tropalign.results import ragged
 from tropalign.results.found_hits import Query
 from tropalign.results.hits import Hits
-from tropalign.structs import dataclass
 
 Letters = NDArray[np.uint8]
 Int64 = NDArray[np.int64]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -17,7 +18,6 @@ from tropalign.results.hit import BITS, Hit
 from tropalign.results.hit_tables import HITS, Columns, DomainTable, shown_columns
 from tropalign.results.threshold_options import Thresholds
 from tropalign.results.thresholds import e_values, verdicts
-from tropalign.structs import dataclass
 
 if TYPE_CHECKING:
     import os

@@ -5,9 +5,9 @@ What outputs show is made of them: ``tropalign.results.output_columns``.
 
 from __future__ import annotations
 
-import numpy as np
+from dataclasses import dataclass
 
-from tropalign.structs import dataclass
+import numpy as np
 
 #: How much of an alignment is computed, from less to more.
 DEPTHS = ("score", "ends", "alignment")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.properties import cached_property
 from tropalign.results.placements import Placements
-from tropalign.structs import dataclass
 
 Int64 = NDArray[np.int64]
 Lineage = tuple[str, ...]

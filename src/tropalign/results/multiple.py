@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -15,7 +16,6 @@ from tropalign.results.columns import Chosen, Rows
 from tropalign.results.multiple_display import block_html, block_text
 from tropalign.sequences.alphabet import GAP_LETTERS, Alphabet, judge_alphabet
 from tropalign.sequences.batch import SequenceBatch
-from tropalign.structs import dataclass
 
 if TYPE_CHECKING:
     import os

@@ -8,6 +8,7 @@ joiner has them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -16,7 +17,6 @@ from numpy.typing import NDArray
 from tropalign.errors import UsageError, shown
 from tropalign.results import gapped, nucleotides, rows
 from tropalign.results.kept_columns import DEPTHS
-from tropalign.structs import dataclass
 
 if TYPE_CHECKING:
     from tropalign.results.alignments import AlignmentTable

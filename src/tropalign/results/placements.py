@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -11,7 +12,6 @@ from numpy.typing import NDArray
 from tropalign.properties import cached_property
 from tropalign.results import ragged
 from tropalign.results.columns import Axis, Table
-from tropalign.structs import dataclass
 
 Int64 = NDArray[np.int64]
 #: Columns with an item per read.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -10,7 +11,6 @@ from numpy.typing import NDArray
 
 from tropalign.results import ragged
 from tropalign.results.columns import Axis, Table
-from tropalign.structs import dataclass
 
 #: Columns with an item per segment.
 SEGMENT_COLUMNS: dict[str, type] = {

@@ -7,6 +7,7 @@ searched, ``Z`` targets for a whole hit, ``domZ`` for a domain where its target 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
@@ -17,7 +18,6 @@ from tropalign.arrays import distinct
 from tropalign.errors import InputError
 from tropalign.results.found_hits import FoundHits, chosen, runs_of
 from tropalign.results.threshold_options import Thresholds
-from tropalign.structs import dataclass
 
 Float64 = NDArray[np.float64]
 Bools = NDArray[np.bool_]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from tropalign.errors import ScoringError
 from tropalign.scoring.decimals import number
-from tropalign.structs import dataclass
 
 #: The largest cost.
 MOST = 1_000_000

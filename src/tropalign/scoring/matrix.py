@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,6 @@ from tropalign.scoring.letter_scores import (
 from tropalign.scoring.names import canonical, known_names, no_matrix, read_ncbi, shipped
 from tropalign.sequences.alphabet import NUCLEOTIDE, PROTEIN, Alphabet, alphabet_of, alphabet_of_letters, byte_counts
 from tropalign.sequences.batch import SequenceBatch
-from tropalign.structs import dataclass
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from math import gcd, log
 from pathlib import Path
@@ -17,7 +18,6 @@ from tropalign.scoring.gap import Gap
 from tropalign.scoring.matrix import SubstitutionMatrix
 from tropalign.scoring.ungapped import background, rates, ungapped
 from tropalign.sequences.alphabet import NUCLEOTIDE
-from tropalign.structs import dataclass
 
 #: Where a published row of statistics comes from.
 PUBLISHED = "published by NCBI"

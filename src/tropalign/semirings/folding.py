@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,6 @@ from tropalign.errors import InputError, UsageError, shown
 from tropalign.machine.numbers import whole_number
 from tropalign.semirings.intervals import empty_triangle, fill
 from tropalign.semirings.semirings import MAX_PLUS
-from tropalign.structs import dataclass
 
 #: Pairs by default, each worth 1: Watson and Crick's, and G with U.
 PAIRS = {"AU": 1, "GC": 1, "GU": 1}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache, partial
 from pathlib import Path
@@ -14,7 +15,6 @@ from numpy.typing import NDArray
 from tropalign.devices.gpu import Buffer, Gpu, Memory, Program
 from tropalign.devices.launcher import Pace, Programs, kernel_source, require_room, with_constants
 from tropalign.errors import DeviceError
-from tropalign.structs import dataclass
 
 #: Words of a tile's side, and how much of A and B passes through local memory at a time.
 SIDE, DEPTH = 64, 16

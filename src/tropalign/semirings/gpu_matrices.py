@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,6 @@ from tropalign.execution.task import Device, Progress, Tile
 from tropalign.semirings.gpu import INFINITY, Held, Kind, Layout, ProductsOnGpu
 from tropalign.semirings.matrices import Survey, narrowed, surveyed
 from tropalign.semirings.semirings import Semiring, zero_of
-from tropalign.structs import dataclass
 
 if TYPE_CHECKING:
     from tropalign.devices.gpu import Gpu

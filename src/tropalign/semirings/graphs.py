@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,6 @@ from tropalign.results.paths import Vertices
 from tropalign.semirings.matrices import checked_matrix, surveyed
 from tropalign.semirings.semirings import MIN_PLUS, zero_of
 from tropalign.semirings.tropical_closures import NegativeCycle
-from tropalign.structs import dataclass
 
 #: Types that weights may have.
 DTYPES = ("float32", "float64", "int16", "int32")

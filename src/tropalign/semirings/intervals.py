@@ -5,6 +5,7 @@ The kernel is `native/semirings/triangular.hpp`; nearly all of its work is a pro
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,6 @@ from tropalign.machine.memory import default_budget, require
 from tropalign.machine.threads import resolve_threads
 from tropalign.semirings.matrices import checked_matrix, surveyed
 from tropalign.semirings.semirings import MIN_PLUS, Semiring, checked_semiring, zero_of
-from tropalign.structs import dataclass
 
 #: Rows and columns of a tile (kTriangleTile in native/semirings/triangular.hpp).
 TILE = 64

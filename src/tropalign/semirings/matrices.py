@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,6 @@ from tropalign import _native
 from tropalign.arrays import is_masked
 from tropalign.errors import InputError, UsageError
 from tropalign.semirings.semirings import BOOL, REAL, Semiring, checked_dtype, zero_of
-from tropalign.structs import dataclass
 
 
 def checked_matrix(

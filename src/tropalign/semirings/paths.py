@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,6 @@ from tropalign.semirings.matrices import checked_matrix
 from tropalign.semirings.semirings import MIN_PLUS, zero_of
 from tropalign.semirings.sparse_paths import search_seconds, searched
 from tropalign.semirings.tropical_closures import NegativeCycle, Progress, tropical_closure
-from tropalign.structs import dataclass
 
 #: Sums per nanosecond of a closure on a processor's core with AVX-512, measured with 1024 to 8192 vertices.
 _CLOSURE_RATES = {"int16": 110.0, "int32": 60.0, "float32": 38.0, "float64": 21.0}

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from tropalign.errors import UsageError
-from tropalign.structs import dataclass
 
 
 @dataclass(frozen=True)

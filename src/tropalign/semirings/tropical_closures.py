@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +15,6 @@ from tropalign.errors import InputError, shown
 from tropalign.semirings.matrices import Survey, surveyed
 from tropalign.semirings.products import matmul
 from tropalign.semirings.semirings import MIN_PLUS, Semiring, zero_of
-from tropalign.structs import dataclass
 
 if TYPE_CHECKING:
     from tropalign.execution.task import Device

@@ -7,12 +7,11 @@ to readers, matrices, options and saved files.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field, fields
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from tropalign.errors import InputError
 from tropalign.properties import cached_property
-from tropalign.structs import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Sequence as PySequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from operator import index
 from typing import TYPE_CHECKING, Any, overload
 
@@ -18,7 +18,6 @@ from tropalign.sequences.alphabet import Alphabet, alphabet_of, judge_alphabet
 from tropalign.sequences.inputs import named_texts
 from tropalign.sequences.strands import mirrored, reverse_complement
 from tropalign.sequences.texts import Texts, joined_by, lengths_of
-from tropalign.structs import dataclass
 
 #: What a batch with qualities has for the letters of a sequence that has none, as in BAM.
 NO_QUALITY = 255

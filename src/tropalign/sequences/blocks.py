@@ -12,7 +12,7 @@ import hashlib
 import os
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
@@ -27,7 +27,6 @@ from tropalign.sequences.inputs import named_texts
 from tropalign.sequences.mapped_store import is_store, records_of_store
 from tropalign.sequences.records import BLOCK_LETTERS, BLOCK_RECORDS, Records, records_of_file
 from tropalign.sequences.texts import chosen
-from tropalign.structs import dataclass
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ import json
 import mmap
 import os
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -26,7 +27,6 @@ from tropalign.sequences.files import Source, is_stream
 from tropalign.sequences.record_text import STORE_MAGIC
 from tropalign.sequences.records import BLOCK_LETTERS, BLOCK_RECORDS, Records, in_utf8
 from tropalign.sequences.texts import Texts
-from tropalign.structs import dataclass
 
 END = b"end of the store"
 #: Raised when an older tropalign cannot read what a newer one writes. Names and descriptions are UTF-8; the first

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,6 @@ from numpy.typing import NDArray
 from tropalign.errors import InputError, UsageError, shown
 from tropalign.sequences.blocks import READS, BlockReader, NumberedNames, SequenceBlock, sources_of
 from tropalign.sequences.files import Source, file_name
-from tropalign.structs import dataclass
 
 #: Between the mates of a pair; readers replace zero bytes in files.
 BETWEEN = 0

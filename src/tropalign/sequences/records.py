@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,6 @@ from tropalign.sequences.alphabet import byte_counts
 from tropalign.sequences.files import Source, file_name, opened, tell_of_latin_1
 from tropalign.sequences.record_text import BLANKS, MARK, AsciiHeaders, RecordText
 from tropalign.sequences.texts import Texts, mended
-from tropalign.structs import dataclass
 
 #: Letters and records that are handed on together; about.
 BLOCK_LETTERS, BLOCK_RECORDS = 1 << 20, 4096

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence as PySequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 
@@ -12,7 +13,6 @@ from numpy.typing import NDArray
 from tropalign.errors import InputError, UsageError
 from tropalign.sequences.alphabet import NUCLEOTIDE, PROTEIN
 from tropalign.sequences.batch import SequenceBatch
-from tropalign.structs import dataclass
 
 #: Frames in the order of `translate`: from the first, second and third nucleotide of each strand.
 FRAMES = (1, 2, 3, -1, -2, -3)

@@ -8,10 +8,9 @@ A job's life:  queued --claim--> running --finish--> done | failed | refused
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
-
-from tropalign.structs import dataclass
 
 
 class State(StrEnum):

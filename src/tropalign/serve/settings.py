@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from ipaddress import ip_address
 from pathlib import Path
 
 from tropalign.errors import UsageError
-from tropalign.structs import dataclass
 
 MEGABYTE = 10**6
 

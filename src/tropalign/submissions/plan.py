@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tropalign.formats.pairs import MATRIX_LAYOUTS
 from tropalign.formats.registry import media_type_of
-from tropalign.structs import dataclass
 from tropalign.submissions.file_names import numbered, stem_of
 from tropalign.submissions.option_values import option_words
 from tropalign.submissions.verbs import (

@@ -8,11 +8,10 @@ import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tropalign.errors import UsageError, did_you_mean
-from tropalign.structs import dataclass
 from tropalign.submissions.file_names import sanitised
 from tropalign.submissions.option_values import (
     FieldError,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -20,7 +20,6 @@ from tropalign.errors import UsageError, did_you_mean
 from tropalign.formats.format import Format
 from tropalign.formats.registry import format_names, format_of
 from tropalign.options.option import REQUIRED, Option, grouped
-from tropalign.structs import dataclass
 from tropalign.submissions.labels import group_label, in_words
 from tropalign.verbs.catalogue import VERBS, declared
 from tropalign.verbs.command import Command, Served, in_order_of_help

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,6 @@ from numpy.typing import NDArray
 from tropalign.errors import InputError, UsageError
 from tropalign.machine.numbers import whole_number
 from tropalign.sequences.files import file_name, read_text
-from tropalign.structs import dataclass
 from tropalign.trees.newick import MOST_BYTES, newick_text, parse_newick, quoted
 
 

@@ -6,12 +6,11 @@ import shlex
 import threading
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self, TypeVar, cast
 
 from tropalign.errors import InputError, UsageError
 from tropalign.options.option import Option, Options, grouped
-from tropalign.structs import dataclass
 
 if TYPE_CHECKING:
     from tropalign.execution.archive import Shards

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,6 @@ from tropalign.formats.registry import format_names
 from tropalign.hmm.options import DecodeOptions, SegmentOptions
 from tropalign.options.kinds import AMOUNT, Choices, whole
 from tropalign.options.option import Options, again, input_file, option, output_file
-from tropalign.structs import dataclass
 from tropalign.verbs.alignment import SequenceOptions
 from tropalign.verbs.command import Command, Served
 from tropalign.verbs.run_options import (

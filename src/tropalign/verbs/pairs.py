@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
 from tropalign.formats.pairs import MATPLOTLIB_BYTES, layout_of
@@ -18,7 +19,6 @@ from tropalign.pairwise.options import (
     SelectionOptions,
     TranslationOptions,
 )
-from tropalign.structs import dataclass
 from tropalign.verbs.alignment import AlignmentOptions
 from tropalign.verbs.command import Served
 from tropalign.verbs.run_options import RunOptions, devices_of, started

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from tropalign.formats.format import COMPRESSED, FASTA, HTML, PARQUET, PHYLIP, PNG, RESULT, SVG, TEXT, TSV, Format
-from tropalign.structs import dataclass
 
 
 @dataclass(frozen=True)

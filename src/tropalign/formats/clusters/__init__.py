@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from tropalign.formats.format import FASTA, RESULT, TEXT, TSV, Format
-from tropalign.structs import dataclass
 
 FORMATS = {
     "clusters": (

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 from tropalign.errors import UsageError
 from tropalign.results.found_hits import ORIENTATIONS
 from tropalign.results.threshold_options import Thresholds
-from tropalign.structs import dataclass
 
 
 @dataclass(frozen=True)

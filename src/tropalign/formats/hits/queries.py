@@ -7,6 +7,7 @@ not ASCII.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from itertools import islice
 from typing import IO
 
@@ -17,7 +18,6 @@ from tropalign.formats.header import Header, one_line
 from tropalign.formats.hits.context import HitsContext
 from tropalign.results.found_hits import Query
 from tropalign.results.hits import Hits
-from tropalign.structs import dataclass
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,6 +16,7 @@ import json
 import re
 import zlib
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import IO, Any
@@ -24,7 +25,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.formats.header import Header
-from tropalign.structs import dataclass
 
 PAGES = Path(__file__).parent
 FRAME = PAGES / "frame"

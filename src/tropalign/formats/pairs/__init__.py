@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from tropalign.errors import InputError, named
 from tropalign.formats.format import (
     ARROW_FILE,
@@ -18,7 +20,6 @@ from tropalign.formats.format import (
     TSV,
     Format,
 )
-from tropalign.structs import dataclass
 
 #: BLAST's qseqid sseqid pident length mismatch gapopen qstart qend sstart send evalue bitscore.
 M8_COLUMNS = (

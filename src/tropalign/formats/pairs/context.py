@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,6 @@ from tropalign.results.kept_columns import DEPTHS
 from tropalign.results.output_columns import OUTPUT_COLUMNS
 from tropalign.results.rows import Named
 from tropalign.sequences.alphabet import ALPHABETS, Alphabet
-from tropalign.structs import dataclass
 
 
 @dataclass(frozen=True, eq=False)

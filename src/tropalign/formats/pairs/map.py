@@ -6,11 +6,12 @@ distance (Euclid's) between what they share with all of the other set.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import _native
-from tropalign.structs import dataclass
 
 #: Lines of one side that a map has at most.
 MOST_LINES = 3_000

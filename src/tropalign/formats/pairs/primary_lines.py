@@ -15,13 +15,13 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.formats.part_arrays import part_arrays
 from tropalign.results.alignments import AlignmentTable
-from tropalign.structs import dataclass
 
 Bytes = NDArray[np.uint8]
 Index = NDArray[np.int64]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -30,7 +31,6 @@ from tropalign.results.output_columns import (
     letters_of,
     values_of,
 )
-from tropalign.structs import dataclass
 
 #: How a word is written between others; None where it stands as it is.
 Quote = Callable[[str], str] | None

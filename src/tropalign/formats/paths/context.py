@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,6 @@ from tropalign.errors import InputError
 from tropalign.properties import cached_property
 from tropalign.results import rows
 from tropalign.results.paths import ShortestPaths
-from tropalign.structs import dataclass
 
 #: Between the vertices of a path in text.
 SEPARATOR = ","

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import base64
 import zlib
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-from tropalign.structs import dataclass
 
 if TYPE_CHECKING:
     from tropalign.results.lineages import BranchLineages

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from tropalign.results.segments import Segments
-from tropalign.structs import dataclass
 
 #: Segments that are made into text at a time.
 ROWS_AT_ONCE = 1 << 16

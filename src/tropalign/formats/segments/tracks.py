@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import IO
 
 import numpy as np
@@ -29,7 +30,6 @@ from tropalign.formats.picture import (
     require_pillow,
 )
 from tropalign.formats.segments.context import SegmentsContext
-from tropalign.structs import dataclass
 
 #: In pixels: the width of a track, the heights of the bar and of the curve, and what is left free below.
 WIDTH, BAR_HEIGHT, CURVE_HEIGHT, SPACE = 800, 10, 48, 34

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 from sqlalchemy import Engine, insert, select
 
 from tropalign.serve.storage.database import reading, writing
 from tropalign.serve.storage.schema import audit
-from tropalign.structs import dataclass
 
 #: Letters of a detail that are kept.
 MOST_LETTERS = 2_000

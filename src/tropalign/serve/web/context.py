@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
-
-from tropalign.structs import dataclass
 
 if TYPE_CHECKING:
     from starlette.requests import HTTPConnection, Request

@@ -12,10 +12,10 @@ import hmac
 import secrets
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tropalign.serve.private import LOCAL, LOCAL_ID
-from tropalign.structs import dataclass
 
 if TYPE_CHECKING:
     from tropalign.serve.storage import Storage

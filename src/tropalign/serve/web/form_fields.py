@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from tropalign.structs import dataclass
 from tropalign.submissions.form_texts import for_forms
 from tropalign.submissions.labels import output_label
 from tropalign.submissions.option_values import FieldError

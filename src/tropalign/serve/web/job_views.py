@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import codecs
 import shlex
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from tropalign.serve.records import Job, JobFile, State
 from tropalign.serve.web.templating import duration_text, percent, size_text
-from tropalign.structs import dataclass
 from tropalign.submissions.form_texts import message_for_forms
 
 if TYPE_CHECKING:

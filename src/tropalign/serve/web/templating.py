@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import shlex
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
@@ -17,7 +18,6 @@ from starlette.responses import HTMLResponse, Response
 from tropalign import __version__
 from tropalign.properties import cached_property
 from tropalign.serve.web.context import csrf_of
-from tropalign.structs import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable

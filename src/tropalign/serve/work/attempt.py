@@ -13,6 +13,7 @@ import shlex
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from shutil import disk_usage
 from typing import TYPE_CHECKING, Any
@@ -28,7 +29,6 @@ from tropalign.serve.work.job_folder import JobFolder
 from tropalign.serve.work.messages import sentence_of
 from tropalign.serve.work.survey import Counts, OverLimit, is_small, plan_of, survey
 from tropalign.serve.work.watched_command import TROPALIGN, Bounds, Ended, Why, run_watched
-from tropalign.structs import dataclass
 from tropalign.submissions.plan import Output, Resources, foretells, link_names, planned
 from tropalign.submissions.submission import BUILD, InputItem, Submission
 

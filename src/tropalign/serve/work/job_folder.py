@@ -14,11 +14,11 @@ import fcntl
 import json
 import os
 import shutil
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from tropalign.serve.work.system_processes import Group
-from tropalign.structs import dataclass
 
 #: The environment variable that tells a job's processes from all others.
 MARK = "TROPALIGN_JOB_FOLDER"

@@ -10,12 +10,11 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tropalign.errors import InputError, TropalignError, shown
 from tropalign.sequences.files import BYTE_ORDER_MARK, opened
-from tropalign.structs import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

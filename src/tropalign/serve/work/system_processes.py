@@ -7,10 +7,9 @@ import signal
 import socket
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-
-from tropalign.structs import dataclass
 
 PROC = Path("/proc")
 #: Places in /proc/PID/stat behind the name: state, session, start.

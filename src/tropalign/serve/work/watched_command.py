@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from secrets import token_hex
@@ -18,7 +19,6 @@ from tropalign.execution.progress import STATUS
 from tropalign.serve.work import launch
 from tropalign.serve.work.job_folder import MARK, JobFolder
 from tropalign.serve.work.system_processes import Group, memory_of
-from tropalign.structs import dataclass
 
 #: How often limits are looked at, and how often files and processes are looked for, which takes longer.
 LOOK_SECONDS, FIND_SECONDS = 0.2, 1.0

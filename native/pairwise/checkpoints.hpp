@@ -1,0 +1,83 @@
+// What a sweep keeps where the walk sweeps parts of the matrix again (block_walk.hpp): the state on the borders of
+// blocks of 16 x 16 cells, a vector of lanes for each number.
+//
+//     column   0      15 16     31 32          group 0 = columns 0..15, ...
+//     row 0    +--------+---------+-
+//              |        |         |            |  below each row of cells 15, 31, ...: H and F (or v, y) of all columns
+//         15   +========+=========+=           |
+//         16   |        |         |            right of each column 15, 31, ...: H and E (or u, x) of all rows
+//              |        |         |
+//         31   +========+=========+=
+//
+// Per vector of cells 4 / 16 vectors are kept, where masks take half a byte per lane: half of the memory with lanes of
+// 8 bits. Writing them was counted as 1 to 2 operations
+// per vector of cells, the comparisons and stores of masks as 12.
+#pragma once
+#include "sweep.hpp"
+
+namespace tropalign::TROPALIGN_ISA {
+
+inline constexpr int kBlock = 16;      // rows and columns between what is kept
+inline constexpr int kSweptRows = 32;  // of what the walk sweeps again at a time
+inline constexpr int kSweptColumns = 16;
+
+/// What a sweep keeps of its cells: nothing, the directions of all, or the borders of blocks.
+enum class Kept { nothing, masks, borders };
+
+/// Cells of a unit from which checkpoints are kept rather than all directions, by instruction set; with AVX-512, whose
+/// comparisons are masks already, never (not measured). Alignments with AVX2, GCUPS with directions / with checkpoints,
+/// of processor time on a shared machine (medians of three; local at 608 was not measured):
+///
+///     residues     51         257          459          608          1,103        30-3,000
+///     local        4.6 / 3.0  11.4 / 11.3  10.2 / 11.4  -            8.7 / 11.2   7.2 / 9.2
+///     global       4.4 / 2.6  12.9 / 10.2  13.9 / 12.8  13.9 / 13.8  11.4 / 14.7  7.7 / 8.7
+inline constexpr int64_t kLeastCheckpointedCells = kFeatures >= Features::avx512 ? INT64_MAX : 360'000;
+inline constexpr bool kHasCheckpoints = kLeastCheckpointedCells < INT64_MAX;
+
+inline bool keeps_checkpoints(int64_t m, int64_t n) { return kHasCheckpoints && m * n >= kLeastCheckpointedCells; }
+
+/// Lies in memory by group of columns: what is right of its last column, then what is below its rows.
+template <class T, int B>
+class Checkpoints {
+    using V = Vec<T, B>;
+
+  public:
+    Checkpoints() = default;
+    Checkpoints(void *memory, int m) : memory_(static_cast<V *>(memory)), m_(m) {}
+    static size_t bytes(size_t m, size_t n) { return sizeof(V) * group_size(m) * ((n + kBlock - 1) / kBlock); }
+
+    /// Pairs of vectors, a row each: H and E (or u, x) right of the last column of a group.
+    V *column(int group) const { return memory_ + group_size(m_) * group; }
+    /// Pairs of vectors, a column each: H and F (or v, y) above the first row of a block, which is not the first one.
+    V *row(int group, int block) const {
+        return column(group) + 2 * (m_ + kSweptRows) + static_cast<size_t>(block - 1) * 2 * kBlock;
+    }
+
+    /// Keeps the state of all rows after the last column of a group.
+    void keep_column(int group, const V *value, const V *gap) const {
+        V *to = column(group);
+        for (int i = 0; i < m_; ++i) to[2 * i] = value[i], to[2 * i + 1] = gap[i];
+    }
+
+    /// Keeps what a sweep of some columns from j on finds below each block of rows.
+    struct Rows {
+        static constexpr int kRows = kBlock;
+        V *to;
+
+        template <int C>
+        [[gnu::always_inline]] void keep(const V *value, const V *gap) {
+            for (int c = 0; c < C; ++c) to[2 * c] = value[c], to[2 * c + 1] = gap[c];
+            to += 2 * kBlock;
+        }
+    };
+    Rows rows(int j) const { return {row(j / kBlock, 1) + 2 * (j % kBlock)}; }
+
+  private:
+    /// The rows have as many beyond the last as a block that is swept again may reach there.
+    static constexpr size_t group_size(size_t m) { return 2 * (m + kSweptRows) + m / kBlock * 2 * kBlock; }
+
+    V *memory_ = nullptr;
+    int m_ = 0;
+};
+
+}  // namespace tropalign::TROPALIGN_ISA
