@@ -15,10 +15,17 @@ namespace {
 
 /// Pairs of shorter sequences are swept whole in less time than a band takes to begin.
 constexpr int32_t kLeastResidues = 96;
-/// What a cell of a band costs in quarters of a cell of the matrix, with directions and without, and how many cells
-/// more each of its steps is worth (measured: 1,000 residues in a band of 640 diagonals take 37 us, the matrix 50 to
-/// 140).
-constexpr int64_t kTracedQuarters = 5, kScoreQuarters = 7, kStepCells = 48;
+/// What a cell of a band costs in quarters of a cell of the matrix, and how many cells more each of its steps is worth.
+/// Pairs that are too few to fill vectors, with directions and without: 1,000 residues in a band of 640 diagonals take
+/// 37 us, the matrix 50 to 140. Where units are full the matrix costs less: 60 genes of 16S rRNA (1,430 letters, 10 to
+/// 20 % of which differ), GCUPS with AVX2 / AVX-512 on a Zen 4:
+///
+///     quarters      5            7            9            12           no bands
+///     alignments    7.9 / 5.3    9.8 / 7.7    15.1 / 11.0  15.8 / 11.6  16.1 / 11.7
+///     scores        11.9 / 6.5   15.0 / 11.7  22.8 / 20.9  24.8 / 22.5
+constexpr int64_t kTracedQuarters = 5, kScoreQuarters = 7, kFullQuarters = 12, kStepCells = 48;
+/// Pairs that fill vectors: with AVX2 36 pairs of such genes are aligned as soon in units as in bands, 21 pairs later.
+constexpr int64_t kFullPairs = 32;
 /// A second band takes at most so many times what the widest first one does.
 constexpr size_t kWider = 4;
 /// What a letter that differs costs beside a substitution: some of them are gaps.
@@ -137,7 +144,8 @@ bool BandTrials::pays(const Known &pair, const Band &band, size_t most_bytes) co
     const int64_t m = pair.lanes.rows.length, n = pair.lanes.columns.length;
     const int64_t above = std::max<int64_t>(n - band.high, 0), below = std::max<int64_t>(m + band.low, 0);
     const int64_t cells = m * n - above * above / 2 - below * below / 2 + (m + n) * kStepCells;
-    const int64_t quarters = scoring_.traced() ? kTracedQuarters : kScoreQuarters;
+    const int64_t few = scoring_.traced() ? kTracedQuarters : kScoreQuarters;
+    const int64_t quarters = request_.n_pairs < kFullPairs ? few : kFullQuarters;
     return cells * quarters < 4 * m * n && kernels_.bytes(scoring_, pair.lanes, band) <= most_bytes;
 }
 

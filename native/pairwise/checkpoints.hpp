@@ -10,8 +10,7 @@
 //         31   +========+=========+=
 //
 // Per vector of cells 4 / 16 vectors are kept, where masks take half a byte per lane: half of the memory with lanes of
-// 8 bits. Writing them was counted as 1 to 2 operations
-// per vector of cells, the comparisons and stores of masks as 12.
+// 8 bits. Writing them was counted as 1 to 2 operations per vector of cells, the comparisons and stores of masks as 12.
 #pragma once
 #include "sweep.hpp"
 
@@ -24,17 +23,17 @@ inline constexpr int kSweptColumns = 16;
 /// What a sweep keeps of its cells: nothing, the directions of all, or the borders of blocks.
 enum class Kept { nothing, masks, borders };
 
-/// Cells of a unit from which checkpoints are kept rather than all directions, by instruction set; with AVX-512, whose
-/// comparisons are masks already, never (not measured). Alignments with AVX2, GCUPS with directions / with checkpoints,
-/// of processor time on a shared machine (medians of three; local at 608 was not measured):
+/// Cells of a unit from which checkpoints are kept rather than all directions. Alignments on a Zen 4, GCUPS of
+/// processor time with directions / with checkpoints:
 ///
-///     residues     51         257          459          608          1,103        30-3,000
-///     local        4.6 / 3.0  11.4 / 11.3  10.2 / 11.4  -            8.7 / 11.2   7.2 / 9.2
-///     global       4.4 / 2.6  12.9 / 10.2  13.9 / 12.8  13.9 / 13.8  11.4 / 14.7  7.7 / 8.7
-inline constexpr int64_t kLeastCheckpointedCells = kFeatures >= Features::avx512 ? INT64_MAX : 360'000;
-inline constexpr bool kHasCheckpoints = kLeastCheckpointedCells < INT64_MAX;
+///     residues            51         257          459          608          1,103        30-3,000
+///     local, AVX2         4.6 / 3.0  11.4 / 11.3  10.2 / 11.4  -            8.7 / 11.2   7.2 / 9.2
+///     global, AVX2        4.4 / 2.6  12.9 / 10.2  13.9 / 12.8  13.9 / 13.8  11.4 / 14.7  7.7 / 8.7
+///     local, AVX-512                              11.5 / 12.2  11.6 / 13.1  8.2 / 10.8   7.0 / 7.7
+///     global, AVX-512                             13.0 / 12.9  13.2 / 14.6  9.7 / 12.7   6.8 / 7.3
+inline constexpr int64_t kLeastCheckpointedCells = 360'000;
 
-inline bool keeps_checkpoints(int64_t m, int64_t n) { return kHasCheckpoints && m * n >= kLeastCheckpointedCells; }
+inline bool keeps_checkpoints(int64_t m, int64_t n) { return m * n >= kLeastCheckpointedCells; }
 
 /// Lies in memory by group of columns: what is right of its last column, then what is below its rows.
 template <class T, int B>

@@ -65,7 +65,7 @@ bool ScoreGroups::lay_out(bool is_triangle) {
     return true;
 }
 
-/// Of a triangle's pair the earlier sequence, by descending length, is the row.
+/// Puts pairs into the table. In a triangle the row is the earlier sequence of a pair, by descending length.
 void ScoreGroups::fill(bool is_triangle) {
     pair_.assign(rows_.size() * width_, kNoPair);
     count_.assign(rows_.size() * n_blocks_, 0);

@@ -113,7 +113,7 @@ class PairScores {
     void columns(const uint8_t *letters) {
         columns<C>(letters, 0, m_);
     }
-    /// Of rows [begin, end) alone, whole blocks of 16.
+    /// The next C columns in rows [begin, end) alone, whole blocks of 16.
     template <int C>
     void columns(const uint8_t *columns, int begin, int end) {
         for (int c = 0; c < C; ++c) {

@@ -63,13 +63,9 @@ class UnitRun {
                 unit_.mirrored ? sweep<Pass::end_cells, true>() : sweep<Pass::end_cells, false>();
         }
         if (scoring_.pass == Pass::walk) {
-            if (kHasCheckpoints && keeps_checkpoints(m_, n_)) {
-                if constexpr (kHasCheckpoints)
-                    unit_.mirrored ? sweep<Pass::walk, true, Kept::borders>()
-                                   : sweep<Pass::walk, false, Kept::borders>();
-            } else {
-                unit_.mirrored ? sweep<Pass::walk, true, Kept::masks>() : sweep<Pass::walk, false, Kept::masks>();
-            }
+            if (keeps_checkpoints(m_, n_))
+                unit_.mirrored ? sweep<Pass::walk, true, Kept::borders>() : sweep<Pass::walk, false, Kept::borders>();
+            else unit_.mirrored ? sweep<Pass::walk, true, Kept::masks>() : sweep<Pass::walk, false, Kept::masks>();
         }
         scratch_.unit_seconds += seconds_since(begin);
         scratch_.swept_cells += static_cast<uint64_t>(m_) * n_ * L;
@@ -126,7 +122,7 @@ class UnitRun {
         if (is_banded) return sizeof(V) * 2 * n;
         return is_local(scoring.mode) ? 0 : sizeof(V) * std::min<size_t>(n, kBlockColumns);
     }
-    /// Of the directions, or of what finds them again.
+    /// Bytes of the directions, or of what finds them again.
     static size_t kept_bytes(size_t m, size_t n, size_t room, int n_lanes) {
         if (!keeps_checkpoints(static_cast<int64_t>(m), static_cast<int64_t>(n))) return mask_bytes(m, n);
         return UnitScratch::taken(Checkpoints<T, B>::bytes(m, n)) +
