@@ -171,11 +171,11 @@ def test_ctrl_c_ends_it_and_the_rerun_goes_on(families):
         (["families/f0.fa", "-", "-o", "out"], "--each takes files, and standard input is none: leave - out"),
         (
             ["families/f0.fa", "families/f0.fa", "-o", "out"],
-            "two outputs would be out/f0.fasta, of families/f0.fa, named twice,: give each its own name",
+            "two outputs would be out/f0.fasta (of families/f0.fa, named twice): give each its own name",
         ),
         (
             ["families/f0.fa", "other/f0.fasta", "-o", "out"],
-            "two outputs would be out/f0.fasta, of families/f0.fa and other/f0.fasta: give each its own name",
+            "two outputs would be out/f0.fasta (of families/f0.fa and other/f0.fasta): give each its own name",
         ),
         (
             ["families/f0.fa", "-o", "families"],
@@ -184,6 +184,14 @@ def test_ctrl_c_ends_it_and_the_rerun_goes_on(families):
         (
             ["families/f0.fa", "-o", "out", "--html", "x.html"],
             "--html x.html: with --each, give the ending of these files, as in --html .html",
+        ),
+        (
+            ["each.fa", "-o", "out", "--confidence", ".tsv"],
+            "out/each.tsv, of each.fa, has the name of --each's own table: rename the file",
+        ),
+        (
+            ["each.1-of-2.fa", "-o", "out", "--confidence", ".tsv"],
+            "out/each.1-of-2.tsv, of each.1-of-2.fa, has the name of --each's own table: rename the file",
         ),
         (["families/f0.fa", "-o", "out", "--add", "b.fa"], "--add is not for --each: leave it out"),
         (["families/f0.fa", "-o", "out", "--keep-length"], "--keep-length belongs to --add"),
@@ -210,6 +218,15 @@ def test_a_folder_that_cannot_be(families, capfd):
         "tropalign: file: this is a file, and --each needs a folder\n"
         "tropalign: no: there is no such directory to make a folder in\n"
     )
+
+
+def test_what_all_files_fail_for_is_said(tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.faa", "b.faa"):
+        shutil.copy(EXAMPLES / "efp.fasta", name)
+    assert main(["search", "--each", "missing.hmm", "a.faa", "b.faa", "-o", "out"]) == 5
+    assert capfd.readouterr().err == "tropalign: 2 of 2 files failed: missing.hmm: there is no such file\n"
+    assert [row[2:] for row in rows()] == [["failed", "3", "missing.hmm: there is no such file"]] * 2
 
 
 def test_foreign_files_stay(families):
@@ -278,6 +295,18 @@ def test_searches(tmp_path, monkeypatch):
             assert [line for line in found.splitlines() if line[:1] != "#"] == [
                 line for line in other.splitlines() if line[:1] != "#"
             ]
+
+
+def test_what_all_files_need_is_no_pipe(tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.faa", "b.faa"):
+        shutil.copy(EXAMPLES / "efp.fasta", name)
+    os.mkfifo("models")
+    for path, named in (("-", "standard input"), ("models", "models")):
+        assert main(["search", "--each", path, "a.faa", "b.faa", "-o", "out"]) == 2
+        sentence = f"{named} can be read only once, and each of the files needs it: write it to a file"
+        assert capfd.readouterr().err == f"tropalign: {sentence} (see tropalign search --help)\n"
+    assert not Path("out").exists()
 
 
 def test_genomes_are_decoded(tmp_path, monkeypatch):

@@ -8,6 +8,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from oracles.pairwise import align
 
 import tropalign as ta
 from tropalign.results.alignments import concatenate
@@ -64,3 +65,24 @@ def test_listed_pairs_in_any_order_some_of_them_twice(isa, share):
         for depth in (0, 2)
     )
     np.testing.assert_array_equal(found["score"], wanted["score"])
+
+
+@pytest.mark.parametrize(("mode", "free_ends"), MODES[:3])
+@pytest.mark.parametrize("n_targets", [0, 45])
+@pytest.mark.parametrize("scale", [1, 12])
+def test_scores_of_groups_are_those_of_the_recurrence(isa, mode, free_ends, n_targets, scale):
+    """Against plain Python, so that sequences are short; `scale` 12 makes some scores too large for 8 bits."""
+    rng = random.Random(f"{mode} {n_targets} {scale}")
+    queries = ["".join(rng.choices("ACGT", k=rng.randint(1, 14))) for _ in range(68)]
+    targets = ["".join(rng.choices("ACGT", k=rng.randint(1, 9))) for _ in range(n_targets)]
+    matrix = ta.SubstitutionMatrix.of(("ACGT", scale * np.array(ASYMMETRIC)), ta.NUCLEOTIDE)
+    batches = [ta.SequenceBatch.from_strings(texts, alphabet=ta.NUCLEOTIDE) for texts in (queries, targets) if texts]
+    codes = [
+        [batch.codes[a:b] for a, b in zip(batch.offsets[:-1], batch.offsets[1:], strict=True)] for batch in batches
+    ]
+    pairs = [(a, b) for a in codes[0] for b in codes[1]] if n_targets else combinations(codes[0], 2)
+    more = {} if mode != "semiglobal" else {"free_ends": free_ends}
+    wanted = [align(*pair, matrix.scores, scale * 2, 1, mode, **more).score for pair in pairs]
+    assert len(wanted) >= 2048  # else none runs in groups
+    found = scored(batches, "score", mode, free_ends, matrix, ta.Gap(scale * 2, 1))
+    np.testing.assert_array_equal(found, wanted)

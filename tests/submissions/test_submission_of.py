@@ -80,6 +80,7 @@ def test_second_mates_and_the_reference_beside():
         ("pairs a.fa --device cpu", "--device is the server's to decide"),
         ("pairs a.fa --cluster local:2", "--cluster is the server's to decide"),
         ("pairs a.fa --shard 1/2", "--shard is the server's to decide"),
+        ("msa a.fa --each", "--each is not for servers: submit the files one by one"),
         ("pairs a.fa --dry-run", "--dry-run is the server's to decide"),
         ("place r.fa --reference x --pipeline epa-ng", "--pipeline is the server's to decide"),
         ("place r.fa --reference x --save-reference y", "--save-reference is the server's to decide"),

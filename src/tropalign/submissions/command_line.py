@@ -92,6 +92,8 @@ def submission_of(words: Sequence[str]) -> tuple[Submission, dict[str, str], dic
 
 def _check_ours(name: str, command: Command) -> None:
     """Refuses what says how, where or with what to compute."""
+    if getattr(command, "each", False):
+        raise UsageError("--each is not for servers: submit the files one by one")
     for one in (*options_of(name, "machine"), *options_of(name, "private")):
         if one.name not in _OF_HERE and getattr(command, one.name) != one.default:
             raise UsageError(f"{one.typed[-1]} is the server's to decide: leave it out")

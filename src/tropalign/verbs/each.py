@@ -27,7 +27,7 @@ from tropalign.execution.progress import DISK_FULL, Show, progress_bar, status_o
 from tropalign.execution.task import Progress, Tile
 from tropalign.machine.memory import PROCESS_BYTES
 from tropalign.verbs.command import Command, reading_once
-from tropalign.verbs.each_records import Outcome, Records, hash_of_file
+from tropalign.verbs.each_records import Outcome, Records, hash_of_file, is_of_records
 
 #: A compressed file holds about so many times its size.
 PACKED_TIMES = 4
@@ -191,7 +191,9 @@ class Each:
 
         n_failed = sum(outcome.code != 0 for outcome in found.values())
         if n_failed:
-            raise SomeFailed(f"{n_failed:,} of {len(found):,} files failed: {records.table} says why")
+            sentences = {outcome.message for outcome in found.values() if outcome.code}
+            why = sentences.pop() if len(sentences) == 1 else f"{records.table} says why"
+            raise SomeFailed(f"{n_failed:,} of {len(found):,} files failed: {why}")
         if not self._value("quiet"):
             tell_of(f"{n_left:,} of {len(found):,} files", seconds, 0, [str(records.table)])
 
@@ -210,11 +212,24 @@ class Each:
         for name in self._command.each_refuses:
             if self._value(name) != self._command.declared()[name].default:
                 refuse(f"{self._command.declared()[name].typed[-1]} is not for --each: leave it out")
+        for path in self._read_by_all():
+            if path == "-" or (os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)):
+                named = "standard input" if path == "-" else path
+                refuse(f"{named} can be read only once, and each of the files needs it: write it to a file")
         for name in self._side_outputs():
             one, ending = self._command.declared()[name], self._value(name)
             if ending is not None and (ending[:1] not in (".", "_", "-") or "/" in ending or len(ending) < 2):
                 flag = one.typed[-1]
                 refuse(f"{flag} {ending}: with --each, give the ending of these files, as in {flag} {one.suffix}")
+
+    def _read_by_all(self) -> list[str]:
+        """The input files that are the same for all."""
+        read: list[str] = []
+        for one in self._command.declared().values():
+            if one.role == "input" and one.name != self._command.each_input:
+                value = self._value(one.name)
+                read += [value] if isinstance(value, str) else value or []
+        return read
 
     def _side_outputs(self) -> list[str]:
         """Options of files beside the main one."""
@@ -258,11 +273,13 @@ class Each:
         taken: dict[str, str] = {}
         for work in works:
             for path in self._outputs(work.command):
+                if is_of_records(path.name):
+                    self._command.refuse(f"{path}, of {work.file}, has the name of --each's own table: rename the file")
                 if path.name in taken:
                     both = f"{taken[path.name]} and {work.file}"
                     if taken[path.name] == work.file:
-                        both = f"{work.file}, named twice," if self._asked.count(work.file) > 1 else work.file
-                    self._command.refuse(f"two outputs would be {path}, of {both}: give each its own name")
+                        both = f"{work.file}, named twice" if self._asked.count(work.file) > 1 else work.file
+                    self._command.refuse(f"two outputs would be {path} (of {both}): give each its own name")
             taken |= {path.name: work.file for path in self._outputs(work.command)}
 
     def _outputs(self, command: Command) -> list[Path]:
@@ -285,11 +302,7 @@ class Each:
         content = hash_of_file(work.file)
         if not content:
             return ""
-        read: list[str] = []
-        for one in work.command.declared().values():
-            if one.role == "input" and one.name != work.command.each_input:
-                value = getattr(work.command, one.name)
-                read += [value] if isinstance(value, str) else value or []
+        read = self._read_by_all()
         for path in read:
             if path not in self._hashes:
                 self._hashes[path] = hash_of_file(path)

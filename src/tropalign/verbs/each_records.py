@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,6 +26,11 @@ if TYPE_CHECKING:
 
 COLUMNS = ("file", "output", "state", "code", "message")
 DONE, FAILED = "done", "failed"
+
+
+def is_of_records(name: str) -> bool:
+    """Whether a file's name is one of a table or of records."""
+    return re.fullmatch(r"each(\.\d+-of-\d+)?\.tsv|\.each.*\.jsonl", name) is not None
 
 
 class Outcome(NamedTuple):
