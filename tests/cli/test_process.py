@@ -59,7 +59,8 @@ def test_a_command_leaves_the_finders_as_they_were():
 
 
 def test_what_the_user_says_of_threads_stands():
-    assert told(COMMAND, OPENBLAS_NUM_THREADS="2") == told("import numpy", OPENBLAS_NUM_THREADS="2")
+    for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
+        assert told(COMMAND, **{name: "2"}) == told("import numpy", **{name: "2"})
 
 
 @pytest.mark.parametrize("call", CALLS)

@@ -17,8 +17,9 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import NoReturn
 
-#: Threads that OpenBLAS starts as NumPy is imported. Those of MKL, BLIS and Accelerate start with the first product.
-THREADS = "OPENBLAS_NUM_THREADS"
+#: How many threads OpenBLAS starts as NumPy is imported, the stronger word first. Those of MKL, BLIS and Accelerate start
+#: with the first product.
+THREADS = ("OPENBLAS_NUM_THREADS", "GOTO_NUM_THREADS", "OMP_NUM_THREADS")
 #: New objects between two passes of the garbage collector. Python's 700 are 75 passes (4 to 10 ms) over modules that
 #: stay, until a command begins to compute. What it computes with is no garbage of circles: peaks of memory are the same
 #: without a collector.
@@ -52,7 +53,7 @@ class _NumpyWithoutThreads:
             return None
         sys.meta_path.remove(self)
         spec = importlib.util.find_spec(name)
-        if spec is not None and spec.loader is not None and THREADS not in os.environ:
+        if spec is not None and spec.loader is not None and not os.environ.keys() & THREADS:
             spec.loader.exec_module = _without_threads(spec.loader.exec_module)  # type: ignore[assignment,method-assign]
         return spec
 
@@ -67,11 +68,11 @@ def _without_threads(execute: Callable[[ModuleType], None]) -> Callable[[ModuleT
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    os.environ[THREADS] = "1"
+    os.environ[THREADS[0]] = "1"
     try:
         yield
     finally:
-        os.environ.pop(THREADS, None)
+        os.environ.pop(THREADS[0], None)
 
 
 def _may_end_at_once() -> bool:

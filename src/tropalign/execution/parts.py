@@ -375,7 +375,7 @@ class PartWriting:
         self._parts = parts
         self._wanted = threading.Condition()
         self._is_wanted = self._is_over = False
-        self._error: TropalignError | None = None
+        self._error: TropalignError | OSError | None = None
         self._thread = threading.Thread(target=self._sync, daemon=True)
 
     def __enter__(self) -> PartWriting:
@@ -411,7 +411,7 @@ class PartWriting:
                 self._is_wanted = False
             try:
                 self._parts.sync()
-            except TropalignError as error:
+            except (TropalignError, OSError) as error:
                 self._error = error
                 return
 
