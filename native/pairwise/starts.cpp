@@ -15,7 +15,15 @@ namespace {
 /// walk and search: local with 32-byte vectors (Zen 4) 154 residues 9.8 and 8.3, 257 residues 11.3 and 11.9, with
 /// AVX-512 10.7 and 8.7, 11.6 and 11.9; semiglobal with AVX-512 (Zen 5) 257 residues 18.1 and 17.1, 1,103 residues 11.1
 /// and 12.0, 30 to 3,000 residues (mean 444) 6.2 and 6.9.
-constexpr int64_t kLeastCells = 400 * 400, kLeastLocalCells = 250 * 250;
+int64_t least_cells(Mode mode) {
+    switch (mode) {
+        case Mode::local:
+            return 250 * 250;
+        case Mode::global:
+            return 400 * 400;
+    }
+    __builtin_unreachable();
+}
 
 /// Whether every alignment starts with both sequences.
 bool all_start_at_0(const Scoring &scoring, const FreeEnds &free) {
@@ -37,7 +45,7 @@ bool StartSearch::suits(const Scoring &scoring, const TileRequest &request) {
     for (int64_t k = 0; k < request.n_pairs; ++k)
         cells +=
             int64_t{request.queries[request.query_index[k]].length} * request.targets[request.target_index[k]].length;
-    return cells >= (scoring.mode == Mode::local ? kLeastLocalCells : kLeastCells) * request.n_pairs;
+    return cells >= least_cells(scoring.mode) * request.n_pairs;
 }
 
 bool StartSearch::run(const std::vector<uint32_t> &pairs, std::vector<UnitScratch *> scratches, size_t unit_bytes,

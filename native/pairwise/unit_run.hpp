@@ -512,12 +512,14 @@ class UnitRun {
     /// Calls lay(lane, gapped) for each lane with an alignment, and encodes what it lays side by side.
     template <Mode M, class Lay>
     void lay_paths(Lay lay) {
+        static_assert(M == Mode::local || M == Mode::global);
+        constexpr bool kLocal = M == Mode::local;
         const size_t room = static_cast<size_t>(m_) + n_ + 2;
         auto *path = static_cast<uint32_t *>(scratch_.get(Slot::paths, sizeof(uint32_t) * room * unit_.n_lanes));
         void *memory = scratch_.get(Slot::gapped, GappedRows::bytes(room));
         for (int l = 0; l < unit_.n_lanes; ++l) {
             LaneResult &out = result_[l];
-            if (out.saturated || (M == Mode::local && out.score == 0)) continue;
+            if (out.saturated || (kLocal && out.score == 0)) continue;
             GappedRows gapped(memory, room);
             lay(l, gapped);
             if (scoring_.depth != Depth::alignment) continue;

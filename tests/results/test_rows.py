@@ -88,7 +88,7 @@ def test_cigars_as_text(cigars):
         (("word", ""), ValueError, "unknown kind"),
         (text_column(["a"]), ValueError, "fewer items"),
         (text_column(["a"], np.array([0, 1, 0])), ValueError, "names no item"),
-        (text_column(["a"], np.array([0, -1, 0])), ValueError, "names no item"),
+        (text_column(["a"], np.array([0, -2, 0])), ValueError, "names no item"),
         (("text", np.zeros(3, np.uint8), np.array([0, 2, 1, 3]), None, ""), ValueError, "descend"),
         (("text", np.zeros(2, np.uint8), np.array([0, 1, 2, 3]), None, ""), ValueError, "beyond"),
         (("text", np.zeros(3, np.uint8), np.array([-1, 1, 2, 3]), None, ""), ValueError, "beyond"),
@@ -99,6 +99,10 @@ def test_cigars_as_text(cigars):
 def test_columns_that_do_not_fit(column, error, words):
     with pytest.raises(error, match=words):
         _native.join_rows([column], 3)
+
+
+def test_a_row_without_a_text():
+    assert _native.join_rows([text_column(["a"], np.array([0, -1, 0]))], 3)[:6] == b"a\n*\na\n"
 
 
 def test_names_that_break_a_line():
