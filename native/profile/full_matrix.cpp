@@ -14,9 +14,9 @@ namespace {
 
 constexpr int kStates = 3;  // M, D, I
 
-/// Matrices side by side of more than this would not stay in the cache until they are walked through. Memory is taken in
-/// pieces of this size, so that one given back serves the next regions: fresh matrices were a sixth of a search's page
-/// faults.
+/// Matrices side by side of more than this would not stay in the cache until they are walked through. Memory is taken
+/// in pieces of this size, so that one given back serves the next regions: fresh matrices were a sixth of a search's
+/// page faults.
 constexpr size_t kMostBytes = size_t{16} << 20;
 
 }  // namespace

@@ -17,7 +17,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import NoReturn
 
-#: How many threads OpenBLAS starts as NumPy is imported, the stronger word first. Those of MKL, BLIS and Accelerate start
+#: How many threads OpenBLAS starts as NumPy is imported, the stronger word first. MKL, BLIS and Accelerate start theirs
 #: with the first product.
 THREADS = ("OPENBLAS_NUM_THREADS", "GOTO_NUM_THREADS", "OMP_NUM_THREADS")
 #: New objects between two passes of the garbage collector. Python's 700 are 75 passes (4 to 10 ms) over modules that
