@@ -165,12 +165,15 @@ def command_of(options: argparse.Namespace) -> Command:
     """The verb with the values that the words of the command line gave it; with ``--each`` it has the first file."""
     command: type[Command] = getattr(options, DECLARED)
     values = {name: getattr(options, name) for name in command.declared()}
-    name = command.each_input
-    if name and (is_single := command.declared()[name].many is None) | values["each"]:
-        files = values[name]
-        if len(files) > 1 and not values["each"]:
+    if name := command.each_input:
+        files, is_each = values[name], values["each"]
+        is_single = command.declared()[name].many is None
+        if is_single and len(files) > 1 and not is_each:
             options.parser.error(f"{len(files)} files are too many: name one, or add --each to do each of them")
-        values[name] = files[0] if is_single and files else files[:1]
+        if is_single:
+            values[name] = files[0]
+        elif is_each:
+            values[name] = files[:1]
     return command(**values)
 
 
