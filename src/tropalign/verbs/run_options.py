@@ -119,7 +119,7 @@ class EachOption(Options, group=GROUP):
         default=False,
         role="private",
         help="do each of the files by itself, all in one run: -o is then a folder, options of further outputs name the "
-        "ending of their files (--html .html), and each.tsv says what became of each",
+        "ending of their files (--html .html), and each.tsv says what became of each (exit code 5 where some failed)",
     )
 
 
