@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import COMMAND
+from cli_commands import COMMAND
 
 from tropalign.cli.main import main
 
