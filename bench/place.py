@@ -202,7 +202,7 @@ def large_reference(folder: Path) -> tuple[Path, Path]:
     0.01; the first columns are repeated at the end until there are LARGE_COLUMNS.
     """
     import tropalign.phylo.tree as trees
-    from tropalign.formats.msa import read_alignment
+    from tropalign.sequences.aligned_files import read_alignment
 
     rng = random.Random(1)
     names, letters = read_alignment(ALIGNMENT)

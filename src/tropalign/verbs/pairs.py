@@ -21,7 +21,7 @@ from tropalign.pairwise.options import (
 )
 from tropalign.verbs.alignment import AlignmentOptions
 from tropalign.verbs.command import Served
-from tropalign.verbs.run_options import RunOptions, devices_of, started
+from tropalign.verbs.run_options import SEQUENCE_FILES, RunOptions, devices_of, started
 from tropalign.verbs.runs import carry_out
 
 if TYPE_CHECKING:
@@ -115,9 +115,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
     served = Served(title="Align pairs", kind="pairs", is_resumable=True, example={"queries": "efp.fasta"})
     takes_stdin = True
 
-    queries: str = input_file(
-        flags=(), metavar="A", holds="sequences", help="FASTA or FASTQ, compressed or not; - is standard input"
-    )
+    queries: str = input_file(flags=(), metavar="A", holds="sequences", help=SEQUENCE_FILES)
     targets: str | None = input_file(
         default=None,
         flags=(),
