@@ -10,7 +10,7 @@ import pytest
 from clone import ROOT
 
 from tropalign.cli.main import main
-from tropalign.formats.msa import read_alignment
+from tropalign.sequences.aligned_files import read_alignment
 
 pytest.importorskip("pyhmmer", reason="models are built by pyhmmer")
 EXAMPLE = ROOT / "examples" / "efp_aligned.fasta"
