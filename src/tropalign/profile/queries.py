@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from tropalign.errors import InputError, TropalignWarning, UsageError, shown
 from tropalign.formats.format import COMPRESSED
-from tropalign.formats.msa import BY_BIOPYTHON, CLUSTALS, read_alignment
 from tropalign.profile.building import model_of_sequence, models_of_stockholm, refuse_nucleotides, stockholm_of
 from tropalign.profile.model_files import OLD_TEXT, TEXT, is_binary, models_of, pressed_alone
 from tropalign.profile.models import Model
 from tropalign.profile.proteins import EASEL_CODES, UNKNOWN, Encoder
+from tropalign.sequences.aligned_files import BY_BIOPYTHON, CLUSTALS, read_alignment
 from tropalign.sequences.blocks import TARGETS, blocks_of
 from tropalign.sequences.files import Source, file_name, is_stream, opened
 from tropalign.sequences.records import records_of_file

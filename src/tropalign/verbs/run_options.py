@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from tropalign.execution.progress import Show
 
 GROUP = "output and resources"
+#: What a file of sequences may be (`tropalign.sequences.records`), as the verbs' help says it.
+SEQUENCE_FILES = "FASTA, FASTQ, UniProt, EMBL, GenBank or an alignment, compressed or not; - is standard input"
 
 
 class OutputOptions(Options, group=GROUP):
