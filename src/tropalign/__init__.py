@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from tropalign.profile.api import scan as scan
     from tropalign.profile.api import search as search
     from tropalign.profile.models import Model as Model
+    from tropalign.profile.onto_model import align_to_model as align_to_model
     from tropalign.profile.options import SearchOptions as SearchOptions
     from tropalign.profile.outputs import write_hits as write_hits
     from tropalign.profile.queries import read_queries as read_queries
@@ -92,6 +93,7 @@ __all__, __getattr__, __dir__ = lazy(
         "profile.api": "scan search",
         "profile.outputs": "write_hits",
         "profile.models": "Model",
+        "profile.onto_model": "align_to_model",
         "profile.options": "SearchOptions",
         "profile.queries": "read_queries",
         "results.alignment": "Alignment",
