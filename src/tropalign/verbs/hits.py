@@ -9,7 +9,7 @@ from tropalign.options.kinds import whole
 from tropalign.options.option import Options, again, but, input_file, option, output_file
 from tropalign.profile.options import ForeignOption, SearchOptions
 from tropalign.results.threshold_options import Cutoffs, Thresholds
-from tropalign.verbs.command import Command, Served
+from tropalign.verbs.command import Command, Served, read_once
 from tropalign.verbs.run_options import SEQUENCE_FILES, EachOption, RunOptions, devices_of, started
 from tropalign.verbs.runs import carry_out
 
@@ -286,7 +286,8 @@ Hits and E-values are those of hmmscan 3.4, to the last digit; the library need 
         thresholds, search_options = self.thresholds(), self.search_options()
         allowed = memory_allowed(self.memory, paths[0])
         memory_bytes = left_for_job(allowed, format_of("hits", wanted.format).package_bytes)
-        models = model_source(self.models, memory_bytes, self.queries, self.alphabet, self.skip_foreign)
+        named = (self.models, memory_bytes, self.queries, self.alphabet, self.skip_foreign)
+        models = read_once(("models", *named), lambda: model_source(*named))
         sequences = target_source(self.sequences, memory_bytes)
         task = task_of(
             models,
