@@ -134,4 +134,7 @@ void bind_profile_alignment(nb::module_ &m) {
           "The most residues that a sequence has behind each node, int32 (n_nodes + 1,); the first before all nodes.");
     m.def("columns_of_places", &columns_of, array("places"), array("offsets"), array("widths"), "is_trimmed"_a,
           "The column of each residue, int32; -1 where it is left out.");
+    m.def(
+        "alignment_checksum", [](Column<uint8_t> codes) { return alignment_checksum({codes.data(), codes.size()}); },
+        array("codes"), "HMMER's checksum of the codes of an alignment, row after row.");
 }

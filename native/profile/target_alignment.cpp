@@ -110,4 +110,16 @@ void columns_of_places(std::span<const int32_t> places, std::span<const int64_t>
     }
 }
 
+uint32_t alignment_checksum(std::span<const uint8_t> codes) {
+    uint32_t sum = 0;
+    for (const uint8_t code : codes) {
+        sum += code;
+        sum += sum << 10;
+        sum ^= sum >> 6;
+    }
+    sum += sum << 3;
+    sum ^= sum >> 11;
+    return sum + (sum << 15);
+}
+
 }  // namespace tropalign

@@ -57,4 +57,7 @@ void widen_inserts(std::span<const int32_t> places, std::span<const int64_t> off
 void columns_of_places(std::span<const int32_t> places, std::span<const int64_t> offsets,
                        std::span<const int32_t> widths, bool is_trimmed, int32_t *columns);
 
+/// HMMER's checksum of an alignment, by which a model knows the one that it was made of: over codes row after row.
+uint32_t alignment_checksum(std::span<const uint8_t> codes);
+
 }  // namespace tropalign

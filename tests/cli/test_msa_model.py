@@ -94,6 +94,19 @@ def test_options_without_a_meaning_are_refused(words, why, capsys):
     assert code == 2 and told.startswith(why)
 
 
+def test_the_alignment_of_the_model_comes_first(tmp_path, capsys):
+    seed, model, out = tmp_path / "seed.sto", tmp_path / "seed.hmm", tmp_path / "x.afa"
+    seed.write_text("# STOCKHOLM 1.0\n#=GF ID s\n\na MKVLAW\nb MKVLRW\n//\n")
+    assert main(["build", "-q", str(seed), "-o", str(model)]) == 0
+    new = tmp_path / "new.fa"
+    new.write_text(">c\nMKVLAWG\n")
+    assert main(["msa", "-q", "--model", str(model), str(new), "--mapali", str(seed), "-o", str(out)]) == 0
+    assert out.read_text() == ">a\nMKVLAW-\n>b\nMKVLRW-\n>c\nMKVLAWg\n"
+    code, told = refused(["--model", model, new, "--mapali", new], capsys)
+    assert code == 3 and "this is another alignment than the one that the model 's' was built of" in told
+    assert refused([new, "--mapali", seed], capsys)[1].startswith("--mapali belongs to --model")
+
+
 def test_without_a_model(capsys):
     assert refused([FAMILY, "--trim"], capsys) == (2, "--trim belongs to --model (see tropalign msa --help)")
 

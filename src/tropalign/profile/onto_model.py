@@ -24,6 +24,7 @@ from tropalign.machine.threads import resolve_threads
 from tropalign.options.called import called_with
 from tropalign.options.option import Options, argument
 from tropalign.profile.family_models import FamilyModel, family_model_of, read_family_model
+from tropalign.profile.mapped_rows import MappedRows, mapped_rows
 from tropalign.profile.proteins import LONGEST
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.sequences.batch import SequenceBatch
@@ -47,6 +48,12 @@ class ModelArguments(Options):
     )
     trim: bool = argument(
         default=False, kw_only=True, doc="Leaves residues before the first node and behind the last one out."
+    )
+    mapali: Any = argument(
+        default=None,
+        kw_only=True,
+        doc="The alignment that the model was built of, or the Path of its file: its rows come first, without "
+        "posteriors. It is known by the model's checksum.",
     )
     n_threads: int = argument(default=0, kw_only=True, doc="0: as many as the process may use; at most 1024.")
     memory_bytes: int | None = argument(
@@ -99,8 +106,9 @@ def align_to_model(call: ModelArguments) -> MultipleAlignment:
     else:
         batch = SequenceBatch.from_strings(call.sequences, alphabet=model.letters.alphabet)
     check_members(batch, model)
+    mapped = None if call.mapali is None else mapped_rows(call.mapali, model)
     threads = resolve_threads(checked_threads(call.n_threads))
-    return align_members(batch, model, bool(call.trim), threads, budget_of(call.memory_bytes), call.progress)
+    return align_members(batch, model, bool(call.trim), threads, budget_of(call.memory_bytes), call.progress, mapped)
 
 
 def read_members(paths: list[Any], model: FamilyModel, alphabet: str = "auto", **how: Any) -> SequenceBatch:
@@ -165,10 +173,16 @@ def align_members(
     n_threads: int = 1,
     memory_bytes: int | None = None,
     progress: StageProgress | None = None,
+    mapped: MappedRows | None = None,
 ) -> MultipleAlignment:
     """Aligns checked sequences to a model: see `align_to_model`."""
     codes = model.letters.codes[batch.letters]
     places, posteriors = _places(codes, batch, model, n_threads, memory_bytes, progress)
+    if mapped is not None:
+        batch = mapped.above(batch)
+        codes = model.letters.codes[batch.letters]
+        places = np.concatenate([mapped.places, places])
+        posteriors = np.concatenate([np.full(len(mapped.places), np.nan, np.float32), posteriors])
     widths = _native.insert_widths(places, batch.offsets, model.length)
     return laid_out(batch, codes, places, posteriors, widths, model, trim)
 
@@ -238,7 +252,7 @@ def laid_out(
     model: FamilyModel,
     trim: bool,
 ) -> MultipleAlignment:
-    """The alignment of residues at these places.
+    """The alignment of residues at these places; nan in place of posteriors of rows that have none.
 
     Parameters
     ----------

@@ -78,6 +78,7 @@ def align_onto_model(command: Msa, outputs: list[Output]) -> None:
     from tropalign.machine.memory import left_for_job
     from tropalign.machine.threads import resolve_threads
     from tropalign.profile.family_models import read_family_model
+    from tropalign.profile.mapped_rows import mapped_rows
     from tropalign.profile.onto_model import align_members, read_members
     from tropalign.sequences.batch import held_bytes
 
@@ -86,10 +87,12 @@ def align_onto_model(command: Msa, outputs: list[Output]) -> None:
     model = read_family_model(command.model)
     gaps = "drop" if command.realign else "note"
     how: Mapping[str, Any] = {"gaps": gaps, "skip_empty": command.skip_empty, "strict": command.strict}
+    mapped = None if command.mapali is None else mapped_rows(command.mapali, model)
     batch = read_members(command.family, model, command.alphabet, **how)
     memory_bytes = left_for_job(allowed, held_bytes(batch))
     with stage_bar(command.quiet) as progress:
-        found = align_members(batch, model, command.trim, resolve_threads(command.threads), memory_bytes, progress)
+        n_threads = resolve_threads(command.threads)
+        found = align_members(batch, model, command.trim, n_threads, memory_bytes, progress, mapped)
         write_outputs(outputs, lambda output: output.writer.blocks(found))
     if not command.quiet:
         cells = int(batch.offsets[-1]) * model.length

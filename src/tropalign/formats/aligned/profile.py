@@ -41,7 +41,6 @@ def stockholm_lines(alignment: MultipleAlignment, names: list[bytes]) -> Iterato
     has_posteriors = np.zeros(len(alignment), bool)
     has_residues = np.diff(offsets) > 0
     has_posteriors[has_residues] = written[offsets[:-1][has_residues]] != DOT
-    has_posteriors |= ~has_residues & (own is not None)
     yield from blocks(
         names,
         lambda first, last, begin, end: spread(
