@@ -34,7 +34,7 @@ def calibrated(means: NDArray[np.float32]) -> NDArray[np.float32]:
 
     Examples
     --------
-    >>> calibrated(np.array([0, 0.1, 0.5, 1], np.float32)).round(3).tolist()
-    [0.0, 0.4709999918937683, 0.8889999985694885, 1.0]
+    >>> calibrated(np.array([0, 0.125, 1], np.float32)).round(3).tolist()
+    [0.0, 0.5329999923706055, 1.0]
     """
     return ODDS * means / (1 + (ODDS - 1) * means)
