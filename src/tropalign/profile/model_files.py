@@ -174,8 +174,10 @@ def read_models(source: Source, *, skip_foreign: bool = False) -> Iterator[Model
         yield from models_of(stream, file_name(source), skip_foreign)
 
 
-def models_of(stream: io.BufferedReader, file: str, skip_foreign: bool = False) -> Iterator[Model]:
-    """Models from a stream of plain bytes that messages call `file`."""
+def models_of(
+    stream: io.BufferedReader, file: str, skip_foreign: bool = False, keeps_text: bool = True
+) -> Iterator[Model]:
+    """Models from a stream of plain bytes that messages call `file`; `keeps_text`: to be written again."""
     has_told = False
     foreign: list[str] = []
     for found, line in fields_of(stream, file):
@@ -191,7 +193,7 @@ def models_of(stream: io.BufferedReader, file: str, skip_foreign: bool = False) 
                 text = "has no calibration: it is calibrated here, and so is every further one without"
                 warnings.warn(f"{shown(file)}: the model {name!r} {text}", TropalignWarning, stacklevel=2)
             has_told = True
-        yield model_of_fields(found)
+        yield model_of_fields(found, found.get("text") if keeps_text else None)
     if foreign:
         warnings.warn(f"{shown(file)}: {of_foreign(foreign)}", TropalignWarning, stacklevel=2)
 
@@ -229,7 +231,10 @@ def fields_of(
     is_empty = True
     for line, text in records_in(stream):
         is_empty = False
-        yield read_hmmer2(text, file, line) if is_old else _read_text(text, file, line, with_nucleotides), line
+        if is_old:
+            yield read_hmmer2(text, file, line), line
+        else:
+            yield _read_text(text, file, line, with_nucleotides) | {"text": text}, line
     if is_empty:
         raise InputError("the file is empty", file=file)
 
@@ -301,8 +306,8 @@ def _calibrate(found: dict[str, Any], file: str, line: int | None) -> None:
         ) from None
 
 
-def model_of_fields(found: dict[str, Any]) -> Model:
-    """The model out of what `_native.read_model` finds."""
+def model_of_fields(found: dict[str, Any], text: bytes | None = None) -> Model:
+    """The model out of what `_native.read_model` finds in a text."""
     return Model(
         name=_text(found["name"]),
         accession=_text(found["accession"]),
@@ -318,6 +323,7 @@ def model_of_fields(found: dict[str, Any]) -> Model:
         reference=_letters(found["reference"]) or None,
         structure=_letters(found["structure"]) or None,
         mask=_letters(found["mask"]) or None,
+        text=text,
     )
 
 
