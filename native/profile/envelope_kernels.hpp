@@ -36,6 +36,7 @@ struct EnvelopeLane {
     float nats;
     float accuracy;
     bool in_range;
+    bool has_own_scales;  ///< Whether Backward's rows have other factors than Forward's, as where it sees two domains.
     int32_t end_row, end_node;  ///< Where the path leaves the model.
     float *null2;               ///< [kResidues]: odds; nullptr where they are not wanted.
 };

@@ -93,16 +93,10 @@ void compute_envelopes(const SearchModel &model, const TargetBlock &block, std::
         for (int lane = 0; lane < plan.n; ++lane) {
             const Envelope &own = envelopes[next[lane]];
             const ModeOdds odds = unihit_odds(block.length(own.target));
-            unit.lanes[lane] = {block.codes(own.target) + own.begin,
-                                own.end - own.begin,
-                                odds.loop,
-                                odds.move,
-                                0,
-                                0,
-                                false,
-                                0,
-                                0,
-                                null2_of(next[lane])};
+            EnvelopeLane &to = unit.lanes[lane];
+            to = {};
+            to.codes = block.codes(own.target) + own.begin, to.L = own.end - own.begin;
+            to.loop = odds.loop, to.move = odds.move, to.null2 = null2_of(next[lane]);
         }
         const UnitBytes sizes = bytes_of(Q, unit.n_rows, width);
         work.memory.begin(sizes.all());

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <mutex>
-#include <numeric>
+#include <type_traits>
 
 #include "../compute/parallel.hpp"
 #include "../simd/denormals.hpp"
@@ -34,17 +34,22 @@ void write_places(const EnvelopeUnit &unit, int lane, int width, const std::vect
     }
 }
 
-}  // namespace
+/// Whether a lane of a pass holds, in which denormals are zeros or not.
+template <class DenormalsOfPass>
+bool holds(const EnvelopeLane &lane) {
+    return lane.in_range && (std::is_same_v<DenormalsOfPass, DenormalsKept> || !lane.has_own_scales);
+}
 
-bool align_targets(const SearchModel &model, const TargetBlock &block, Targets targets, int n_threads,
-                   const ResiduePlaces &out, std::vector<int32_t> &dropped, const Poll &poll) {
+/// One pass, and which targets it has nothing for.
+template <class DenormalsOfPass>
+bool align_all(const SearchModel &model, const TargetBlock &block, Targets targets, int n_threads,
+               const ResiduePlaces &out, std::vector<int32_t> &left, const Poll &poll) {
     std::vector<int32_t> order(targets.begin(), targets.end());
     std::stable_sort(order.begin(), order.end(),
                      [&](int32_t a, int32_t b) { return block.length(a) > block.length(b); });
     std::mutex mutex;
-    const auto n = static_cast<int64_t>(order.size());
     const auto work = [&](int, int64_t run) {
-        const DenormalsKept guard;
+        const DenormalsOfPass guard;
         thread_local EnvelopeWork memory;
         std::vector<Envelope> envelopes;
         const auto begin = static_cast<size_t>(run) * kRunTargets, end = std::min(begin + kRunTargets, order.size());
@@ -53,9 +58,9 @@ bool align_targets(const SearchModel &model, const TargetBlock &block, Targets t
             model, block, envelopes, memory, [](int32_t) -> float * { return nullptr; },
             [&](const EnvelopeUnit &unit, int lane, int width, int32_t k) {
                 const int32_t target = envelopes[static_cast<size_t>(k)].target;
-                if (!unit.lanes[lane].in_range) {
+                if (!holds<DenormalsOfPass>(unit.lanes[lane])) {
                     std::lock_guard lock(mutex);
-                    dropped.push_back(target);
+                    left.push_back(target);
                     return;
                 }
                 walk_back(unit, lane, width, memory.path);
@@ -63,7 +68,25 @@ bool align_targets(const SearchModel &model, const TargetBlock &block, Targets t
                 write_places(unit, lane, width, memory.path, {out.places + at, out.posteriors + at});
             });
     };
-    const bool is_done = parallel(n_threads, (n + kRunTargets - 1) / kRunTargets, 1, work, poll);
+    const size_t n_runs = (order.size() + kRunTargets - 1) / kRunTargets;
+    return parallel(n_threads, static_cast<int64_t>(n_runs), 1, work, poll);
+}
+
+}  // namespace
+
+/// The first pass takes denormal floats as zeros, which is faster by a third. That changes a posterior only where rows
+/// have factors of their own in Backward, as in proteins of two domains: otherwise nothing that is below 1e-38 is ever
+/// multiplied by more than some 1e20. Those targets are computed again with denormals, as hmmalign has them.
+bool align_targets(const SearchModel &model, const TargetBlock &block, Targets targets, int n_threads,
+                   const ResiduePlaces &out, std::vector<int32_t> &dropped, const Poll &poll) {
+    {
+        const DenormalsKept guard;  // where the tables are made, too
+        model.floats(), model.path_masks();
+    }
+    std::vector<int32_t> again;
+    const bool is_done =
+        align_all<DenormalsAsZero>(model, block, targets, n_threads, out, again, poll) &&
+        (again.empty() || align_all<DenormalsKept>(model, block, again, n_threads, out, dropped, poll));
     std::sort(dropped.begin(), dropped.end());
     return is_done;
 }
