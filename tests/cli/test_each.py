@@ -304,8 +304,8 @@ def test_searches(tmp_path, monkeypatch):
     from tropalign.profile import api
 
     monkeypatch.chdir(tmp_path)
-    n_read, read = [], api.read_queries
-    monkeypatch.setattr(api, "read_queries", lambda *given, **named: n_read.append(1) or read(*given, **named))
+    n_read, read = [], api.queries_in
+    monkeypatch.setattr(api, "queries_in", lambda *given, **named: n_read.append(1) or read(*given, **named))
     records = (EXAMPLES / "efp.fasta").read_text().split(">")[1:]
     for number in range(3):
         Path(f"s{number}.faa").write_text("".join(f">{text}" for text in records[number::3]))

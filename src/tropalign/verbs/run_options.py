@@ -45,8 +45,8 @@ class CommentOptions(Options, group=GROUP):
     )
 
 
-class DeviceOptions(Options, group=GROUP):
-    """What computes: threads and device."""
+class ThreadOptions(Options, group=GROUP):
+    """How many threads compute."""
 
     threads: int = option(
         default=0,
@@ -56,6 +56,11 @@ class DeviceOptions(Options, group=GROUP):
         role="machine",
         help="threads; 0 (default) for all there are",
     )
+
+
+class DeviceOptions(ThreadOptions, group=GROUP):
+    """What computes: threads and device."""
+
     device: list[str] | None = option(
         default=None,
         kind=Kind("text", check_device_name),
