@@ -40,9 +40,9 @@ class MultipleAlignment(Rows[str]):
     n_columns
         Width of the alignment.
     residue_confidence : float32, shape (n_residues,), or None
-        From 0 to 1: how sure it is that the residue stands in its column, as the mean posterior probability.
+        From 0 to 1: the probability that the residue is aligned right with another one of its column.
     column_confidence : float32, shape (n_columns,), or None
-        The same of a column: the mean posterior of its pairs of residues.
+        The probability that a pair of residues of the column is aligned right.
     tree
         The guide tree in Newick format, or None, as where some rows were taken out.
     is_node, is_masked : bool, shape (n_columns,), or None

@@ -109,7 +109,7 @@ class ResultOptions(FormatOption, RowOrderOption, group="results"):
         output="confidence",
         suffix=".tsv",
         metavar="FILE",
-        help="a row per residue: its mean posterior; TSV or Parquet by the suffix",
+        help="a row per residue: how sure its place is; TSV or Parquet by the suffix",
     )
     html: str | None = output_file(
         output="report",
