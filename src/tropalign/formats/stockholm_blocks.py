@@ -22,6 +22,8 @@ Cells = Callable[[int, int, int, int], Letters]
 COLUMNS = 200
 #: Rows of which a table is made at a time.
 ROWS = 4096
+#: Bytes of names up to which what lines begin with is kept from block to block.
+MOST_KEPT = 1 << 27
 
 
 def blocks(
@@ -49,6 +51,7 @@ def blocks(
     width = max(map(len, names))
     is_judged = bool(has_posteriors.any())
     margin = max(width + 9, 13) if is_judged else max(width + 1, 8)  # "#=GR name PP ", "#=GC PP_cons ", "#=GC RF "
+    kept: dict[int, Letters] = {}  # the same in all blocks
     for begin in range(0, total, n_columns):
         end = min(begin + n_columns, total)
         if begin:
@@ -56,9 +59,12 @@ def blocks(
         for first in range(0, len(names), ROWS):
             last = min(first + ROWS, len(names))
             own = has_posteriors[first:last]
-            heads = _heads(names[first:last], own, width, margin)
+            if (heads := kept.get(first)) is None:
+                heads = _heads(names[first:last], own, width, margin)
+                if len(names) * margin <= MOST_KEPT:
+                    kept[first] = heads
             table = np.full((len(heads), margin + end - begin + 1), ord("\n"), np.uint8)
-            table[:, :margin] = np.frombuffer(b"".join(heads), np.uint8).reshape(len(heads), margin)
+            table[:, :margin] = heads
             line = np.arange(last - first) + np.cumsum(own) - own
             table[line, margin:-1] = letters(first, last, begin, end)
             if own.any():
@@ -68,11 +74,11 @@ def blocks(
             yield b"#=GC " + tag.ljust(margin - 6) + b" " + text[begin:end] + b"\n"
 
 
-def _heads(names: Sequence[bytes], has_posteriors: NDArray[np.bool_], width: int, margin: int) -> list[bytes]:
-    """What the lines of these rows begin with, each of `margin` bytes."""
+def _heads(names: Sequence[bytes], has_posteriors: NDArray[np.bool_], width: int, margin: int) -> Letters:
+    """What the lines of these rows begin with, uint8, shape (n_lines, margin)."""
     heads = []
     for name, is_judged in zip(names, has_posteriors.tolist(), strict=True):
         heads.append(name.ljust(margin))
         if is_judged:
             heads.append((b"#=GR " + name.ljust(width) + b" PP").ljust(margin))
-    return heads
+    return np.frombuffer(b"".join(heads), np.uint8).reshape(len(heads), margin)
