@@ -34,7 +34,7 @@ ALLOWED = {
         "results", "devices", "formats",
     },
     "distance_trees": {
-        "errors", "arrays", "machine", "execution", "sequences", "trees", "scoring", "results", "devices", "formats",
+        "errors", "arrays", "machine", "execution", "sequences", "trees", "scoring", "results", "devices",
         "pairwise",
     },
     "clusters": {

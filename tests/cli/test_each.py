@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import COMMAND
+from cli_commands import COMMAND
 
 from tropalign.cli.main import main
 
@@ -106,6 +106,29 @@ def test_a_rerun_does_what_is_missing_or_other(families, monkeypatch):
     done.clear()
     assert each("msa", *families, "-o", "out", "--refine", "0") == 0
     assert len(done) == 4
+
+
+def test_a_file_that_changes_while_it_is_read_is_done_again(families, monkeypatch):
+    """Files are hashed when their turn comes, before they are read."""
+    from tropalign.verbs import each as module
+
+    steps = []
+    hash_of_file, ran = module.hash_of_file, module._ran
+
+    def changing(command, file, *given):
+        outcome = ran(command, file, *given)
+        steps.append(("run", file))
+        if file.endswith("f1.fa"):
+            Path(file).write_text(Path(families[0]).read_text())
+        return outcome
+
+    monkeypatch.setattr(module, "hash_of_file", lambda file: steps.append(("hash", file)) or hash_of_file(file))
+    monkeypatch.setattr(module, "_ran", changing)
+    assert each("msa", *families, "-o", "out", "-t", "1") == 0
+    assert [what for what, _ in steps] == ["hash", "run"] * 4 and steps[0][1] == steps[1][1]
+    steps.clear()
+    assert each("msa", *families, "-o", "out", "-t", "1") == 0
+    assert [file for what, file in steps if what == "run"] == ["families/f1.fa"]
 
 
 def test_shards_take_files_and_a_rerun_joins_their_tables(families):
@@ -278,14 +301,20 @@ def test_a_tree_takes_one_file_without_it(families, capfd):
 
 
 def test_searches(tmp_path, monkeypatch):
+    from tropalign.profile import api
+
     monkeypatch.chdir(tmp_path)
+    n_read, read = [], api.queries_in
+    monkeypatch.setattr(api, "queries_in", lambda *given, **named: n_read.append(1) or read(*given, **named))
     records = (EXAMPLES / "efp.fasta").read_text().split(">")[1:]
     for number in range(3):
         Path(f"s{number}.faa").write_text("".join(f">{text}" for text in records[number::3]))
     model = str(EXAMPLES / "efp.hmm")
     for verb in ("search", "scan"):
         words = [model, "--each", "s0.faa", "s1.faa", "s2.faa", "--tblout", ".tbl", "-f", "tsv", "-o", f"{verb}ed"]
+        n_read.clear()
         assert main([verb, *words, "-t", "2"]) == 0
+        assert len(n_read) == 1
         for number in range(3):
             alone = ["-f", "tsv", "-o", "alone.tsv", "--tblout", "alone.tbl", "--no-comments"]
             assert main([verb, model, f"s{number}.faa", *alone]) == 0

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from tropalign.errors import InputError, TropalignWarning, UsageError, shown
 from tropalign.formats.format import COMPRESSED
-from tropalign.formats.msa import BY_BIOPYTHON, CLUSTALS, read_alignment
 from tropalign.profile.building import model_of_sequence, models_of_stockholm, refuse_nucleotides, stockholm_of
 from tropalign.profile.model_files import OLD_TEXT, TEXT, is_binary, models_of, pressed_alone
 from tropalign.profile.models import Model
 from tropalign.profile.proteins import EASEL_CODES, UNKNOWN, Encoder
+from tropalign.sequences.aligned_files import BY_BIOPYTHON, CLUSTALS, read_alignment
 from tropalign.sequences.blocks import TARGETS, blocks_of
 from tropalign.sequences.files import Source, file_name, is_stream, opened
 from tropalign.sequences.records import records_of_file
@@ -29,6 +29,8 @@ STOCKHOLM = b"# STOCKHOLM"
 #: How much is looked at to tell what a file holds.
 FIRST_BYTES = 1 << 12
 A2M_MATCH = re.compile(rb"([A-Z-])")
+#: How names of files end in which lower-case letters are insertions.
+A2M_SUFFIXES = (".a2m", ".a3m")
 #: What queries that are alignments or sequences are; "auto": proteins, unless all letters are nucleotides'.
 ALPHABETS = ("auto", "protein")
 
@@ -77,6 +79,13 @@ def read_queries(
     >>> [model.name for model in models if model.name.startswith("sm")]
     ['small']
     """
+    return queries_in(source, kind, alphabet, skip_foreign=skip_foreign)
+
+
+def queries_in(
+    source: Source, kind: str = "auto", alphabet: str = "auto", *, skip_foreign: bool = False, keeps_text: bool = True
+) -> Iterator[Model]:
+    """Queries as of `read_queries`; `keeps_text`: to be written again."""
     if kind not in KINDS:
         raise UsageError(f"{kind!r} is no kind of queries: choose one of {', '.join(KINDS)}")
     if alphabet not in ALPHABETS:
@@ -86,23 +95,44 @@ def read_queries(
     are_proteins = alphabet == "protein"
     source = pressed_alone(source)
     file = file_name(source)
-    stem, suffix = _stem_and_suffix(source)
+    stem, suffix = stem_and_suffix(source)
     with opened(source) as stream:
         begin = stream.peek(FIRST_BYTES).lstrip()
         if kind == "auto":
             kind, stream = _judged(begin, stream, file)
         if kind == "models":
-            yield from models_of(stream, file, skip_foreign)
+            yield from models_of(stream, file, skip_foreign, keeps_text)
         elif kind == "sequences":
-            yield from _models_of_sequences(stream, are_proteins)
-        elif begin.startswith(STOCKHOLM):
-            yield from models_of_stockholm(stream.read(), file, stem, are_proteins)
-        elif begin.startswith(b">"):
-            names, rows, is_match = _fasta_rows(stream, file, is_a2m=suffix == ".a2m")
-            yield from models_of_stockholm(_stockholm(names, rows, is_match, file), file, stem, are_proteins)
+            yield from _models_of_sequences(stream, are_proteins, keeps_text)
         else:
-            names, rows = read_alignment(stream)
-            yield from models_of_stockholm(_stockholm(names, rows, None, file), file, stem, are_proteins)
+            data = stockholm_in(stream, begin, file, suffix)
+            yield from models_of_stockholm(data, file, stem, are_proteins)
+
+
+def stockholm_in(stream: io.BufferedReader, begin: bytes, file: str, suffix: str) -> bytes:
+    """The alignments of a file in Stockholm's format, which HMMER's builder is given.
+
+    Parameters
+    ----------
+    stream, begin
+        The file, and what it begins with, blanks aside.
+    file
+        What messages call it.
+    suffix
+        How its name ends, which tells A2M and A3M.
+
+    Raises
+    ------
+    InputError
+        A file that holds something else, or letters that stand in no alignment.
+    """
+    if begin.startswith(STOCKHOLM):
+        return stream.read()
+    if begin.startswith(b">"):
+        names, rows, is_match = _fasta_rows(stream, file, is_a2m=suffix in A2M_SUFFIXES)
+        return _stockholm(names, rows, is_match, file)
+    names, rows = read_alignment(stream)
+    return _stockholm(names, rows, None, file)
 
 
 def _judged(begin: bytes, stream: io.BufferedReader, file: str) -> tuple[str, io.BufferedReader]:
@@ -126,7 +156,7 @@ def _judged(begin: bytes, stream: io.BufferedReader, file: str) -> tuple[str, io
     )
 
 
-def _models_of_sequences(stream: io.BufferedReader, are_proteins: bool) -> Iterator[Model]:
+def _models_of_sequences(stream: io.BufferedReader, are_proteins: bool, keeps_text: bool) -> Iterator[Model]:
     encoder = Encoder(are_proteins)
     for block in blocks_of(stream, policy=TARGETS):
         bounds = list(pairwise(block.offsets.tolist()))
@@ -138,7 +168,7 @@ def _models_of_sequences(stream: io.BufferedReader, are_proteins: bool) -> Itera
                 text = f"{shown(block.file)}, record {shown(name)!r}: the sequence is empty, and no query"
                 warnings.warn(text, TropalignWarning, stacklevel=2)
                 continue
-            yield model_of_sequence(name, proteins.codes[begin:end], description, block.file)
+            yield model_of_sequence(name, proteins.codes[begin:end], description, block.file, keeps_text)
 
 
 def _fasta_rows(
@@ -199,7 +229,7 @@ def _stockholm(names: tuple[str, ...], rows: NDArray[np.uint8], is_match: NDArra
     return stockholm_of(rows, is_match)
 
 
-def _stem_and_suffix(source: Source) -> tuple[str, str]:
+def stem_and_suffix(source: Source) -> tuple[str, str]:
     """What a model is called after its file, and the suffix of that, compression aside."""
     if is_stream(source) or source == "-":
         return "query", ""

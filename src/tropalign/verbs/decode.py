@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +13,7 @@ from tropalign.options.option import Options, again, input_file, option, output_
 from tropalign.verbs.alignment import SequenceOptions
 from tropalign.verbs.command import Command, Served
 from tropalign.verbs.run_options import (
+    SEQUENCE_FILES,
     CommentOptions,
     DeviceOptions,
     EachOption,
@@ -24,7 +24,7 @@ from tropalign.verbs.run_options import (
 )
 
 if TYPE_CHECKING:
-    from tropalign.execution.run import Output, Writer
+    from tropalign.execution.run import Output
     from tropalign.execution.task import Progress
     from tropalign.hmm.decode_task import Contents
     from tropalign.hmm.decoding import Decoder
@@ -108,9 +108,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory or disk, 130 interrupted."""
     served = Served(title="Find segments", kind="segments", is_resumable=True, example={"sequences": "cpgislands.fa"})
     each_input = "sequences"
 
-    sequences: list[str] = input_file(
-        flags=(), many="+", metavar="FASTA", holds="sequences", help="sequences, compressed or not; - is stdin"
-    )
+    sequences: list[str] = input_file(flags=(), many="+", metavar="FASTA", holds="sequences", help=SEQUENCE_FILES)
     skip_empty: bool = again(SequenceOptions, "skip_empty", group="")
     model: str = input_file(
         holds="model",
@@ -208,30 +206,11 @@ def _parameters(options: Decode, model: HMM, outputs: list[Output], contents: Co
     return words
 
 
-@dataclass(frozen=True)
-class _Of:
-    """A writer that takes its share of what is found of a tile."""
-
-    writer: Writer
-    share: str
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.writer, name)
-
-    def encode(self, result: Any) -> bytes:
-        """What one tile leaves behind."""
-        return self.writer.encode(getattr(result, self.share))
-
-    def blocks(self, result: Any) -> Iterator[bytes]:
-        """What one tile leaves behind, block by block."""
-        return self.writer.blocks(getattr(result, self.share))
-
-
 def _outputs(options: Decode, model: HMM, decoder: Decoder) -> list[Output]:
     """The files with their writers."""
     from tropalign import __version__
     from tropalign.execution.files import check_terminal
-    from tropalign.execution.run import Output
+    from tropalign.execution.run import Output, ShareWriter
     from tropalign.formats.aligned import title_of
     from tropalign.formats.header import Header
     from tropalign.formats.registry import format_for_path, make_writer
@@ -251,7 +230,7 @@ def _outputs(options: Decode, model: HMM, decoder: Decoder) -> list[Output]:
         writer = make_writer(kind, chosen, header, context)
         if writer.is_binary and options.shard is None:
             check_terminal(chosen, path)
-        outputs.append(Output(role, path, _Of(writer, "segments" if kind == "segments" else "tracks")))
+        outputs.append(Output(role, path, ShareWriter(writer, "segments" if kind == "segments" else "tracks")))
     return outputs
 
 

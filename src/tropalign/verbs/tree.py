@@ -361,7 +361,7 @@ def _alignment_distances(
     options: MakeTree, source: Any, memory_bytes: int, show: Show
 ) -> tuple[tuple[str, ...], NDArray[np.float64], Any]:
     from tropalign.distance_trees.distances import alignment_in
-    from tropalign.formats.msa import UnequalRowsError
+    from tropalign.sequences.aligned_files import UnequalRowsError
     from tropalign.sequences.alphabet import ALPHABETS
     from tropalign.trees import alignment_distances
 
