@@ -1,14 +1,15 @@
 """From mean posteriors to the probability that aligned residues are aligned right.
 
-Posteriors of two sequences at a time are too careful: the family knows more than each of its pairs. Of columns whose mean
-posterior is .56, 90 % of the pairs of residues are right. Measured on the core columns of 114 reference alignments (110
-families of BAliBASE 3, 4 of Pfam), the odds that a pair is right are eight times what the mean posterior m says, in modes
-default and fast, and for residues as for columns:
+Posteriors of two sequences at a time are too careful: the family knows more than each of its pairs. Of columns whose
+mean posterior is .56, 90 % of the pairs of residues are right. Measured on the core columns of 114 reference alignments
+(110 families of BAliBASE 3, 4 of Pfam), the odds that a pair is right are eight times what the mean posterior m says, in
+modes default and fast, and for residues as for columns:
 
     p / (1 - p) = 8 m / (1 - m)        p = 8 m / (1 + 7 m)
 
-Either half of these families chose 7 to 10, with an expected calibration error of .01 to .03 on the other half; docs/msa.md
-has the error on further families. With more parameters (a slope, the family's mean, its size) it was no smaller.
+Either half of these families chose 7 to 10, with an expected calibration error of .01 to .03 on the other half;
+docs/msa.md has the error on further families. With more parameters (a slope, the family's mean, its size) it was no
+smaller.
 """
 
 from __future__ import annotations
