@@ -49,8 +49,10 @@ GAP, N_CODES = LETTERS.index("-"), LETTERS.index("*")
 IS_NUCLEOTIDE = np.isin(np.arange(N_CODES), EASEL_CODES[np.frombuffer(b"ACGTUN", np.uint8)])
 #: How a model is made of an alignment by default, and of one whose line RF marks its nodes.
 BY_DEFAULT, BY_REFERENCE = BuildOptions(), BuildOptions(columns="reference")
-#: How many of them HMMER takes; and so few that it takes no time, since the calibration is computed anew here, faster.
-MOST_RANDOM, FEW_RANDOM = 200, 20
+#: Random sequences that models are calibrated with, and their lengths for MSV, Viterbi and Forward: HMMER's, and so few
+#: that they take no time (a fifth of the builder's, if as long), since the calibration is computed anew here, faster.
+MANY_RANDOM = {"EmN": 200, "EvN": 200, "EfN": 200, "EmL": 200, "EvL": 200, "EfL": 100}
+FEW_RANDOM = dict.fromkeys(MANY_RANDOM, 20)
 #: Calibration as pyhmmer calls it, in the order of `Model.evalue`.
 EVALUE = ("m_mu", "m_lambda", "v_mu", "v_lambda", "f_tau", "f_lambda")
 #: Bits per node that the effective number of sequences aims at.
@@ -290,9 +292,8 @@ def _calibrated(
     """What `build` makes of HMMER's builder, calibrated here where `is_own` says so, and that can be done."""
     from pyhmmer.plan7 import Builder
 
-    n_random = FEW_RANDOM if is_own else MOST_RANDOM
     alphabet, _ = hmmer_tools(kind)
-    builder = Builder(alphabet, **options.of_builder(), EmN=n_random, EvN=n_random, EfN=n_random)
+    builder = Builder(alphabet, **options.of_builder(), **(FEW_RANDOM if is_own else MANY_RANDOM))
     try:
         with denormals_as_zero():
             hmm, _, _ = build(builder)
