@@ -6,7 +6,8 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .PHONY: help demo test test-long fuzz lint wheel dist install-wheel check-dist check-workflows test-wheel rebuild \
-  bench-pairs bench-place bench-msa bench-search bench-tropical bench-instructions bench-gpu test-sanitize man docs clean
+  bench-pairs bench-place bench-cluster bench-msa bench-search bench-tropical bench-instructions bench-pages bench-gpu \
+  test-sanitize man docs clean
 help:  ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 24
 
@@ -107,37 +108,49 @@ rebuild: $(VENV)/extras  ## compile what changed, for every instruction set of t
 $(VENV)/bench.txt: pyproject.toml | $(BIN)/python
 	$(BIN)/python -c '$(LIST)' bench > $@
 
-bench-pairs: $(VENV)/tested $(VENV)/bench.txt  ## measure beside other tools, and write docs/benchmarks
-	$(PIP) -r $(VENV)/bench.txt
-	-$(PIP) pywfa  # has no wheel everywhere
-	$(BIN)/python bench/pairs.py
+# Pages name the peers that are not there. BRIEF=--brief: shorter loops on fewer cases, where a script has that.
+$(VENV)/peers: $(VENV)/bench.txt $(VENV)/tested
+	(cat $(VENV)/bench.txt; echo pywfa) | while read -r package; do \
+	  $(PIP) "$$package" || echo "$$package cannot be had here: pages will say so" >&2; done
+	@touch $@
+
+bench-pairs: $(VENV)/peers  ## measure beside other tools, and write docs/benchmarks
+	$(BIN)/python bench/pairs.py $(BRIEF)
 	$(BIN)/python bench/summary.py
 
-# PAPARA=PATH names the PaPaRa to compare with; without one the page stays as it is.
-bench-place: $(VENV)/tested  ## measure beside other tools, and write docs/benchmarks
+# PAPARA=PATH names the PaPaRa to compare with.
+bench-place: $(VENV)/peers  ## measure beside other tools, and write docs/benchmarks
 	$(BIN)/python bench/place.py $(if $(PAPARA),--papara $(PAPARA))
 	$(BIN)/python bench/summary.py
 
+bench-cluster: $(VENV)/peers  ## measure beside other tools, and write docs/benchmarks
+	$(BIN)/python bench/cluster.py $(BRIEF)
+	$(BIN)/python bench/summary.py
+
 # FAMILIES=DIR names a folder of families with references (BAliBASE); without one they are simulated.
-bench-msa: $(VENV)/tested  ## measure beside other tools, and write docs/benchmarks
+bench-msa: $(VENV)/peers  ## measure beside other tools, and write docs/benchmarks
 	$(BIN)/python bench/msa.py $(if $(FAMILIES),--families $(FAMILIES))
 	$(BIN)/python bench/summary.py
 
-# DATA=DIR names a folder of models and proteins (bench/search_sets.py says which), HMMER=DIR one in which HMMER 3.4 was
+# MODELS=DIR names a folder of models and proteins (bench/search_sets.py says which), HMMER=DIR one in which HMMER 3.4 was
 # built from source.
-bench-search: $(VENV)/tested  ## measure beside other tools, and write docs/benchmarks
-	$(BIN)/python bench/search.py $(if $(DATA),--data $(DATA)) $(if $(HMMER),--hmmer $(HMMER)/src --hmmer-source $(HMMER))
+bench-search: $(VENV)/peers  ## measure beside other tools, and write docs/benchmarks
+	$(BIN)/python bench/search.py $(if $(MODELS),--data $(MODELS)) $(if $(HMMER),--hmmer $(HMMER)/src --hmmer-source $(HMMER))
 	$(BIN)/python bench/summary.py
 
 # Nothing is run: compilers for x86-64 and arm64 (Debian: g++-aarch64-linux-gnu) are enough.
 bench-instructions: $(VENV)/tested  ## count instructions per cell in the kernels' assembly, and write docs/benchmarks
 	$(BIN)/python bench/instructions.py
 
-# DATA=DIR names a folder with hiv_env_48.fasta; RAPIDNJ=DIR one with the program rapidnj.
-bench-tropical: $(VENV)/tested $(VENV)/bench.txt  ## measure beside other tools, and write docs/benchmarks
-	$(PIP) -r $(VENV)/bench.txt
-	PATH="$$PATH$(if $(RAPIDNJ),:$(RAPIDNJ))" $(BIN)/python bench/tropical.py $(if $(DATA),--data $(DATA))
+# HIV=DIR names a folder with hiv_env_48.fasta; RAPIDNJ=DIR one with the program rapidnj.
+bench-tropical: $(VENV)/peers  ## measure beside other tools, and write docs/benchmarks
+	PATH="$$PATH$(if $(RAPIDNJ),:$(RAPIDNJ))" $(BIN)/python bench/tropical.py $(BRIEF) $(if $(HIV),--data $(HIV))
 	$(BIN)/python bench/summary.py
+
+# One after another, since each wants the machine for itself; with the names of all folders above.
+bench-pages:  ## every page of docs/benchmarks that needs no card: 25 minutes with BRIEF=--brief
+	status=0; for page in instructions pairs place cluster msa search tropical; do \
+	  $(MAKE) bench-$$page || status=1; done; exit $$status
 
 # On a machine with a card; without a network there, run bench/gpu/carry.py before, elsewhere.
 bench-gpu:  ## measure on a machine with a card

@@ -9,7 +9,8 @@
 A folder has sets, folders with `in` (FASTA files) and `ref` (their reference alignments, core columns in upper case),
 as BAliBASE 3 and BAliFam have; neither may be copied into this repository. Peers are the programs of PEERS that are on
 the PATH (Debian has all but quickprobs: github refresh-bio/QuickProbs). docs/benchmarks/msa.md is written by a run over
-a folder with all of them, or to --output. Exit status: 0, or 3 where there is no family.
+a folder, and names the peers that are not there; --output writes elsewhere. Exit status: 0, or 3 where there is no
+family.
 
 Seconds are processor time: of whole commands, and of calls of the Python API, since a command begins with the time that
 Python takes to load. Mcells/s are cells of all pairs over them.
@@ -31,6 +32,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from absent import absent
 from machine import measured_isas, processor
 from msa_families import Family, families_of, simulate
 from msa_report import Outcome, write_report
@@ -181,17 +183,16 @@ def main() -> int:
         if options.own:
             json.dump(stages_of(families), sys.stdout)
             return 0
-        peers = {tool: words for tool, words in PEERS.items() if shutil.which(words[0]) and not options.quick}
+        not_there = absent({tool: words[0] for tool, words in PEERS.items()})
+        peers = {tool: words for tool, words in PEERS.items() if tool not in not_there and not options.quick}
         ours = {tool: [*OURS, *mode.words] for tool, mode in MODES.items()}
         found = run(families, {**ours, **peers}, folder)
         stages = {isa: stages_with(isa, Path(given or folder).resolve(), options) for isa in measured_isas()}
-        text = write_report(families, found, stages, two_threads(families), processor())
+        text = write_report(families, found, stages, two_threads(families), processor(), not_there)
     print(text)
-    is_whole = given is not None and len(peers) == len(PEERS)
-    output = options.output or (PAGE if is_whole else None)
+    output = options.output or (PAGE if given is not None else None)
     if output is None:
-        absent = ", ".join(tool for tool in PEERS if tool not in peers)
-        print(f"{PAGE.name} stays as it is: {'no --families' if given is None else f'without {absent}'}")
+        print(f"{PAGE.name} stays as it is: no --families")
         return 0
     output.write_text(text)
     print(f"written to {output}")

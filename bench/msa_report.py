@@ -8,6 +8,7 @@ from math import erfc, sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from absent import paragraph
 from tables import table, wrap
 
 import tropalign
@@ -36,6 +37,7 @@ def write_report(
     stages: dict[str, dict[str, list[dict[str, float]]]],
     two_threads: float | None,
     processor: str,
+    not_there: list[str],
 ) -> str:
     """The page, in Markdown.
 
@@ -47,12 +49,14 @@ def write_report(
         By instruction set, of each mode of tropalign the seconds of each family by stage.
     two_threads
         How many times faster two threads are; None where that was not measured.
+    not_there
+        The peers that are not there.
     """
     cells = sum(family.cells for family in families)
     sets = list(dict.fromkeys(sorted(family.set for family in families)))
     first = next(iter(stages.values()))
     lines = ["# Multiple alignment: accuracy and speed", "", f"Processor: {processor}.", "", *wrap(HEAD), ""]
-    lines += wrap(
+    lines += paragraph(not_there) + wrap(
         f"tropalign {tropalign.__version__}; {len(families)} families of {', '.join(sets)}; "
         f"{cells / 1e6:,.0f} Mcells over all pairs."
     )

@@ -8,9 +8,9 @@
     python bench/pairs.py --cases local-score --lengths 257 --isas v3 --no-extras
     python bench/pairs.py --peer-python PATH     the interpreter that has the peers (pip install 'tropalign[bench]')
 
-Only a whole run that compared scores with every peer of tropalign[bench] writes the pages, and the last line says why
-another did not; --output writes the page of a part elsewhere. Exit status: 0, or 1 where a whole run was asked for and
-the pages stay as they are, or 3 where data are missing.
+Only a whole run that compared scores with peers writes the pages, which name the peers that are not there; the last
+line says why another run did not. --output writes the page of a part elsewhere. Exit status: 0, or 1 where a whole run
+was asked for and the pages stay as they are, or 3 where data are missing.
 
 tropalign is measured with AVX2 (v3) and with the best instruction set of the processor; peers once, in the same run.
 GCUPS are cells of H (the products of the lengths of all pairs) over the whole processor time of a call of the public
@@ -40,6 +40,7 @@ sys.path.insert(0, str(HERE))
 
 import extras  # noqa: E402
 import users  # noqa: E402
+from absent import absent  # noqa: E402
 from bare import bare  # noqa: E402
 from commands import answer_of  # noqa: E402
 from machine import measured_isas, processor  # noqa: E402
@@ -79,14 +80,16 @@ PEER_CASES = {
 MOST_CELLS, BRIEF_CELLS = 6_000_000_000, 1_000_000_000
 #: Cases that tropalign alone has, by set.
 OWN_CASES = {"257": ["local-ends", "global-ends"]}
-#: Peers without which the page would mislead, and what Python calls them.
-NEEDED = {
+#: What Python calls the peers that are packages, and the programs of the others; vsearch is beside 16S genes alone.
+MODULES = {
     "parasail": "parasail",
     "pyopal": "pyopal",
     "stringzillas": "stringzillas",
     "biopython": "Bio",
     "edlib": "edlib",
+    "pywfa": "pywfa",
 }
+PROGRAMS = {"ssearch36": "ssearch36", "emboss": "needleall", "vsearch": "vsearch"}
 
 
 def scoring(name: str) -> dict[str, object]:
@@ -315,34 +318,15 @@ def is_whole(options: argparse.Namespace) -> bool:
 
 
 def absent_peers(options: argparse.Namespace) -> list[str]:
-    """Of the peers that the page needs, those whose package is not there."""
-    names = {peer: NEEDED[peer] for peer in options.peers if peer in NEEDED}
-    words = "import importlib.util, sys; print(*[n for n in sys.argv[1:] if importlib.util.find_spec(n) is None])"
-    done = subprocess.run([options.peer_python, "-c", words, *names.values()], capture_output=True, text=True)
-    return [peer for peer, name in names.items() if done.returncode or name in done.stdout.split()]
+    """Those of the peers that are to be measured which are not there."""
+    asked = {*options.peers, *(["vsearch"] if "16s" in options.extras else [])}
+    programs, modules = ({peer: name for peer, name in known.items() if peer in asked} for known in (PROGRAMS, MODULES))
+    return absent(programs, modules, options.peer_python)
 
 
-def not_there(peers: list[str]) -> str:
-    """Why there is no page without them."""
-    return f"{', '.join(peers)} cannot be imported (pip install 'tropalign[bench]')"
-
-
-def why_no_page(options: argparse.Namespace, results: dict) -> str:
-    """Why the pages stay as they are; empty after a whole run that compared scores."""
-    if not is_whole(options):
-        return PART
-    answers = [
-        (peer, answer)
-        for entry in results["sets"].values()
-        for peer, cases in entry["peers"].items()
-        for answer in cases.values()
-    ]
-    absent = sorted({peer for peer, answer in answers if "missing" in answer and peer in NEEDED})
-    if absent:
-        return not_there(absent)
-    if not compared_scores(results["sets"]):
-        return "no score was compared with a peer's"
-    return ""
+def why_no_page(results: dict) -> str:
+    """Why the pages stay as they are after a whole run; empty where scores were compared."""
+    return "" if compared_scores(results["sets"]) else "no score was compared with a peer's"
 
 
 def main() -> int:
@@ -351,16 +335,16 @@ def main() -> int:
         json.dump(run_tropalign(json.load(sys.stdin)), sys.stdout)
         return 0
     options = parse()
-    if absent := missing(
+    if lacking := missing(
         [*options.lengths, *(name for extra in options.extras for name in EXTRA_SETS[extra])], options.data
     ):
-        print(f"the data are missing: {', '.join(map(str, dict.fromkeys(absent)))}", file=sys.stderr)
+        print(f"the data are missing: {', '.join(map(str, dict.fromkeys(lacking)))}", file=sys.stderr)
         return 3
-    if is_whole(options) and (lacking := absent_peers(options)):
-        print(f"{PAGE.name} and {OVERVIEW.name} stay as they are: {not_there(lacking)}")
-        return 1
-    begin = time.time()
+    begin, whole = time.time(), is_whole(options)
+    not_there = absent_peers(options)
+    options.peers = [peer for peer in options.peers if peer not in not_there]
     results = {
+        "absent": not_there,
         "machine": machine(options),
         "isas": options.isas,
         "at_least": options.at_least,
@@ -376,7 +360,7 @@ def main() -> int:
     if options.output:
         options.output.write_text(text)
         print(f"written to {options.output}")
-    reason = why_no_page(options, results)
+    reason = why_no_page(results) if whole else PART
     if reason:
         print(f"{PAGE.name} and {OVERVIEW.name} stay as they are: {reason}")
         return 0 if reason == PART else 1

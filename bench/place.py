@@ -2,17 +2,18 @@
 """Placement of reads: tropalign beside PaPaRa 2.5, hmmalign and mafft --addfragments, in one run, one thread each.
 
     python bench/place.py --papara /path/to/papara     writes docs/benchmarks/place.md (PaPaRa: github sim82/papara_nt)
-    python bench/place.py                              without PaPaRa: prints the page, and leaves the file as it is
+    python bench/place.py                              PaPaRa from the PATH; the page names the peers that are not there
     python bench/place.py --with-mafft                 mafft --addfragments too (minutes)
     python bench/place.py --quick                      eight reads, tropalign alone, to see that it works
 
-The page is written by a run that compared with PaPaRa, or to --output. Exit status: 0, or 3 where data are missing.
+A quick run writes no page but to --output. Exit status: 0, or 3 where data are missing.
 
 Reads and reference: examples/16s (802 16S sequences of 3,644 columns, 400 reads of about 100 bases); the true column of
-every base is in bench/data/place, PaPaRa's best branches are those of the tests. Scoring rates are processor time of
-the native call, medians of three; commands are whole processes with -t 1, processor time, medians of three (PaPaRa,
-hmmalign and mafft: one; two threads: wall time). --large DIR takes DIR/ref.phy, DIR/ref.nwk and DIR/reads.fasta for the
-large reference; without it one is made of the example's.
+every base is in bench/data/place, PaPaRa's best branches are those of the tests. tropalign is measured with AVX2 (v3)
+and with the processor's best instruction set. Scoring rates are processor time of the native call, medians of three;
+commands are whole processes with -t 1, processor time, medians of three (PaPaRa, hmmalign and mafft: one; two threads:
+wall time). --large DIR takes DIR/ref.phy, DIR/ref.nwk and DIR/reads.fasta for the large reference; without it one is
+made of the example's.
 """
 
 from __future__ import annotations
@@ -31,6 +32,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from absent import absent
+from machine import measured_isas, processor
+from place_report import write_report
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -45,11 +49,13 @@ LARGE_TIPS, LARGE_COLUMNS = 4397, 4655
 EVERY = "tropalign, every branch scored"
 
 
-def measure(command: list[Any], cwd: Path | None = None, wall: bool = False) -> tuple[float, float]:
-    """Seconds of processor time (or of the clock) and peak memory in MB of a command."""
+def measure(command: list[Any], cwd: Path | None = None, wall: bool = False, isa: str = "") -> tuple[float, float]:
+    """Seconds of processor time (or of the clock) and peak memory in MB of a command, tropalign's with an `isa`."""
+    variables = os.environ | ({"TROPALIGN_ISA": isa} if isa else {})
     begin = time.perf_counter()
     with open(os.devnull, "wb") as nowhere:
-        process = subprocess.Popen(list(map(str, command)), stdout=nowhere, stderr=subprocess.PIPE, cwd=cwd)
+        words = list(map(str, command))
+        process = subprocess.Popen(words, stdout=nowhere, stderr=subprocess.PIPE, cwd=cwd, env=variables)
         assert process.stderr is not None
         error = process.stderr.read()
         _, status, usage = os.wait4(process.pid, 0)
@@ -60,14 +66,17 @@ def measure(command: list[Any], cwd: Path | None = None, wall: bool = False) -> 
     return seconds, usage.ru_maxrss / 1000
 
 
-def median(command: list[Any], rounds: int, wall: bool = False) -> tuple[float, float]:
+def median(command: list[Any], rounds: int, isa: str, wall: bool = False) -> tuple[float, float]:
     """Medians of `measure` over that many rounds."""
-    runs = [measure(command, wall=wall) for _ in range(rounds)]
+    runs = [measure(command, wall=wall, isa=isa) for _ in range(rounds)]
     return statistics.median(seconds for seconds, _ in runs), statistics.median(memory for _, memory in runs)
 
 
-def scoring_rates(reads: Path) -> dict[str, float]:
-    """GCUPS of scores alone by instruction set, every branch scored; and with pruning, of all cells nevertheless."""
+def scoring_rates(reads: Path) -> tuple[dict[str, tuple[float, float]], float]:
+    """GCUPS of scores alone, and the share of cells that pruning leaves.
+
+    By instruction set, every branch scored; and with pruning, of all cells nevertheless.
+    """
     from tropalign import ReferencePackage, _native
     from tropalign.phylo.scorer import encoded
     from tropalign.phylo.scoring import SCHEMES
@@ -85,15 +94,14 @@ def scoring_rates(reads: Path) -> dict[str, float]:
         *_, computed = _native.place_scores(*reference, codes, offsets, table, 8, bounds, 2, 1, 1)
         return time.process_time() - begin, computed
 
-    rates = {}
-    for isa in _native.supported_isas():
+    rates, computed = {}, 0
+    for isa in measured_isas():
         os.environ["TROPALIGN_ISA"] = isa
-        rates[isa] = cells / statistics.median(run(None)[0] for _ in range(3)) / 1e9
+        every, pruned = ([run(bounds) for _ in range(3)] for bounds in (None, package.bounds))
+        rates[isa] = tuple(cells / statistics.median(seconds for seconds, _ in runs) / 1e9 for runs in (every, pruned))
+        computed = pruned[0][1]
     os.environ.pop("TROPALIGN_ISA", None)
-    runs = [run(package.bounds) for _ in range(3)]
-    rates["pruned"] = cells / statistics.median(seconds for seconds, _ in runs) / 1e9
-    rates["computed"] = runs[0][1] / cells
-    return rates
+    return rates, computed / cells
 
 
 def read_records(path: Path) -> dict[str, str]:
@@ -107,12 +115,6 @@ def truth_of() -> dict[str, list[int]]:
     with gzip.open(TRUTH, "rt") as file:
         rows = (line.rstrip("\n").split("\t") for line in file)
         return {name: list(map(int, columns.split(","))) for name, columns in rows}
-
-
-def share_right(found: dict[str, list[int]], truth: dict[str, list[int]]) -> float:
-    """Of all bases, those in their true column."""
-    pairs = [(a, b) for name, columns in truth.items() for a, b in zip(found[name], columns, strict=True)]
-    return sum(a == b for a, b in pairs) / len(pairs)
 
 
 def columns_of_rows(rows: dict[str, str], column_of: dict[int, int]) -> dict[str, list[int]]:
@@ -200,7 +202,7 @@ def large_reference(folder: Path) -> tuple[Path, Path]:
     0.01; the first columns are repeated at the end until there are LARGE_COLUMNS.
     """
     import tropalign.phylo.tree as trees
-    from tropalign.formats.msa import read_alignment
+    from tropalign.sequences.aligned_files import read_alignment
 
     rng = random.Random(1)
     names, letters = read_alignment(ALIGNMENT)
@@ -230,16 +232,21 @@ def large_reference(folder: Path) -> tuple[Path, Path]:
 
 
 def commands(reads: Path, folder: Path, rounds: int) -> tuple[dict[str, dict[str, Any]], tuple[float, float]]:
-    """Time, memory and columns of tropalign with one thread; the times of one and two with every branch scored."""
+    """Times, memory and columns of tropalign with one thread; the times of one and two with every branch scored.
+
+    Times are by instruction set, memory and those of two threads with the first one.
+    """
     place = [*COMMAND, "--reference", folder / "ref.phy", "--tree", TREE, reads, "-q", "--device", "cpu"]
     place += ["-o", folder / "o.fasta", "--table", folder / "t.tsv"]
     table: dict[str, dict[str, Any]] = {}
     ways = {"tropalign": [], "tropalign, both strands": ["--strand", "both"], EVERY: ["--no-pruning"]}
+    isas = measured_isas()
     for name, words in ways.items():
-        seconds, memory = median([*place, *words, "-t", 1], rounds)
-        table[name] = {"seconds": seconds, "memory": memory, "found": columns_found(reads)}
-        print(name, seconds, memory, flush=True)
-    one, two = (median([*place, "-t", n, "--no-pruning"], rounds, wall=True)[0] for n in (1, 2))
+        runs = {isa: median([*place, *words, "-t", 1], rounds, isa) for isa in isas}
+        own = {isa: seconds for isa, (seconds, _) in runs.items()}
+        table[name] = {"own": own, "memory": runs[isas[0]][1], "found": columns_found(reads)}
+        print(name, runs, flush=True)
+    one, two = (median([*place, "-t", n, "--no-pruning"], rounds, isas[0], wall=True)[0] for n in (1, 2))
     return table, (one, two)
 
 
@@ -265,8 +272,9 @@ def large(reads: Path, folder: Path, given: Path | None, rounds: int) -> list[st
     few = folder / "few.fasta"
     few.write_text("".join(f">{name}\n{text}\n" for name, text in list(read_records(reads).items())[:40]))
     words = ["--reference", alignment, "--tree", tree, few, "-q", "-o", folder / "l.fasta", "-t", 1, "--device", "cpu"]
-    seconds, memory = median([*COMMAND, *words], rounds)
-    return [*lines, f"{seconds:.2f} s, {memory:.0f} MB at most."]
+    runs = {isa: median([*COMMAND, *words], rounds, isa) for isa in measured_isas()}
+    times = ", ".join(f"{seconds:.2f} s with {isa}" for isa, (seconds, _) in runs.items())
+    return [*lines, f"{times}; {max(memory for _, memory in runs.values()):.0f} MB at most."]
 
 
 def run(options: argparse.Namespace, folder: Path) -> list[str]:
@@ -282,72 +290,38 @@ def run(options: argparse.Namespace, folder: Path) -> list[str]:
     rates = scoring_rates(reads)
     print(rates, flush=True)
     table, by_threads = commands(reads, folder, 1 if options.quick else 3)
-    if options.papara:
-        table["PaPaRa 2.5"] = with_papara(options.papara, reads, folder, reference)
-    if shutil.which("hmmalign") and not options.quick:
-        table["hmmbuild, hmmalign"] = with_hmmalign(reads, folder, reference)
-    if options.with_mafft and shutil.which("mafft"):
-        table["mafft --addfragments"] = with_mafft(reads, folder, reference)
+    not_there = absent(programs(options))
+    if not options.quick:
+        for name, with_peer in PEERS.items():
+            if name in programs(options) and name not in not_there:
+                table[name] = with_peer(options, reads, folder, reference)
+                print(name, table[name]["seconds"], flush=True)
     equal = equal_to_papara(folder / "t.tsv")
-    return page(
-        rates, table, by_threads, truth, equal, None if options.quick else large(reads, folder, options.large, 3)
-    )
+    others = None if options.quick else large(reads, folder, options.large, 3)
+    return write_report(processor(), rates, table, by_threads, truth, equal, others, not_there)
 
 
-def page(
-    rates: dict[str, float],
-    table: dict[str, Any],
-    by_threads: tuple[float, float],
-    truth: dict[str, list[int]],
-    equal: int,
-    large: list[str] | None,
-) -> list[str]:
-    """The page, in Markdown."""
-    names = {
-        "v4vbmi": "AVX-512 (VBMI)",
-        "v4": "AVX-512",
-        "v3": "AVX2",
-        "v2": "SSE4.2",
-        "neon": "NEON",
-        "generic": "plain C++",
-    }
-    lines = [
-        "# Placement of reads: measured speed",
-        "",
-        f"802 sequences of 3,644 columns (1,601 branches), {len(truth)} reads of 100 bases. One thread,",
-        "`--device cpu`. `make bench-place PAPARA=PATH` makes this page.",
-        "",
-        "| scores alone | GCUPS | asked |",
-        "|---|---|---|",
-    ]
-    asked = {"v4vbmi": "20", "v4": "20", "v3": "12"}
-    lines += [f"| {names.get(isa, isa)} | {rates[isa]:.1f} | {asked.get(isa, '-')} |" for isa in rates if isa in names]
-    lines += [
-        f"| best, with pruning: cells stood for | {rates['pruned']:.1f} | - |",
-        "",
-        f"Pruning computes {rates['computed']:.0%} of the cells. Best branch and score are PaPaRa 2.5's in {equal} of "
-        f"{len(truth)} reads.",
-        "",
-        "| whole command | seconds | over PaPaRa | peak memory, MB | bases in the true column |",
-        "|---|---|---|---|---|",
-    ]
-    papara = table.get("PaPaRa 2.5", {}).get("seconds")
-    for name, row in table.items():
-        ratio = f"{papara / row['seconds']:.1f}x" if papara else "-"
-        share = share_right(row["found"], truth)
-        lines.append(f"| {name} | {row['seconds']:.2f} | {ratio} | {row['memory']:.0f} | {share:.2%} |")
-    one, two = by_threads
-    both = table["tropalign, both strands"]["seconds"] / table["tropalign"]["seconds"]
-    lines += [
-        "",
-        f"Seconds are processor time. Both strands: {both:.2f} times one.",
-        f"Two threads, every branch scored: {two:.2f} s by the clock, {one / two:.2f}x.",
-    ]
-    return [*lines, "", *large] if large else lines
+#: Peers by their names in the table.
+PEERS = {
+    "PaPaRa 2.5": lambda options, *others: with_papara(Path(shutil.which(papara_of(options))), *others),
+    "hmmbuild, hmmalign": lambda options, *others: with_hmmalign(*others),
+    "mafft --addfragments": lambda options, *others: with_mafft(*others),
+}
+
+
+def papara_of(options: argparse.Namespace) -> str:
+    """Its path, or its name."""
+    return str(options.papara or "papara")
+
+
+def programs(options: argparse.Namespace) -> dict[str, str]:
+    """The programs of the peers that are asked for."""
+    wanted = dict(zip(PEERS, (papara_of(options), "hmmalign", "mafft"), strict=True))
+    return {name: program for name, program in wanted.items() if program != "mafft" or options.with_mafft}
 
 
 def main() -> int:
-    """Measures, prints, and writes the page where PaPaRa was compared."""
+    """Measures, prints, and writes the page of a whole run."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--papara", type=Path)
     parser.add_argument("--with-mafft", action="store_true")
@@ -355,16 +329,16 @@ def main() -> int:
     parser.add_argument("--large", type=Path, metavar="DIR", help="a large reference with reads")
     parser.add_argument("--output", type=Path)
     options = parser.parse_args()
-    absent = [path for path in (ALIGNMENT, TREE, READS, TRUTH, PAPARA_BEST) if not path.exists()]
-    if absent:
-        print(f"the data are missing: {', '.join(map(str, absent))}", file=sys.stderr)
+    lacking = [path for path in (ALIGNMENT, TREE, READS, TRUTH, PAPARA_BEST) if not path.exists()]
+    if lacking:
+        print(f"the data are missing: {', '.join(map(str, lacking))}", file=sys.stderr)
         return 3
     with tempfile.TemporaryDirectory() as folder:
         text = "\n".join(run(options, Path(folder))) + "\n"
     print(text)
-    output = options.output or (PAGE if options.papara and not options.quick else None)
+    output = options.output or (None if options.quick else PAGE)
     if output is None:
-        print(f"{PAGE.name} stays as it is: {'only a part was measured' if options.quick else 'no --papara was given'}")
+        print(f"{PAGE.name} stays as it is: only a part was measured")
         return 0
     output.write_text(text)
     print(f"written to {output}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from absent import paragraph
 from extras import EXTRAS
 from tables import table, wrap
 from users_report import OTHER_COST, percent, users_table
@@ -29,19 +30,20 @@ def write_report(results: dict) -> str:
         "",
         *wrap(
             f"""One thread, processor time, medians of three loops of at least {results["at_least"]} s, tropalign with
-            each of these instruction sets: {", ".join(results["isas"])}. GCUPS are cells of H over the whole
-            time of a call of the public Python API, walk back and CIGARs included. BLOSUM50 (DNA: 5/-4), first residue
-            of a gap 10, next 2. All pairs of real proteins by average length (in brackets where it is no part of the
-            name), as many of a set as 6 billion cells take; *100-420* and *30-3000*: proteins of mixed lengths;
-            *dna*: amplicons. Peers, the fastest variant of each: C and C++ through their Python packages, a call per
-            pair or per query (parasail, pyopal, which is Opal, stringzillas, edlib, and pywfa, which is WFA2), and the
-            programs ssearch36, vsearch and EMBOSS. From C, parasail was seen to be 1.7 times as fast for scores and
-            2.2 times for CIGARs (about 250 residues, another machine); SWIPE, which Debian 12 does not have, is not
-            measured; vsearch has costs of its own. edlib knows unit costs only and takes no part in ratios. Every
-            peer's scores, vsearch's aside, were compared with tropalign's, pair by pair."""
+            each of these instruction sets: {", ".join(results["isas"])}. GCUPS are cells of H over the whole time of a
+            call of the public Python API, walk back and CIGARs included. BLOSUM50 (DNA: 5/-4), first residue of a gap
+            10, next 2. All pairs of real proteins by average length (in brackets where it is no part of the name), as
+            many of a set as {results["most_cells"] / 1e9:.0f} billion cells take; *100-420* and *30-3000*: proteins of
+            mixed lengths; *dna*: amplicons. Peers, the fastest variant of each: C and C++ through their Python
+            packages, a call per pair or per query (parasail, pyopal, which is Opal, stringzillas, edlib, and pywfa,
+            which is WFA2), and the programs ssearch36, vsearch and EMBOSS. From C, parasail was seen to be 1.7 times as
+            fast for scores and 2.2 times for CIGARs (about 250 residues, another machine); SWIPE, which Debian 12 does
+            not have, is not measured; vsearch has costs of its own. edlib knows unit costs only and takes no part in
+            ratios. Every peer's scores, vsearch's aside, were compared with tropalign's, pair by pair."""
         ),
         "`make bench-pairs` makes this page.",
         "",
+        *paragraph(results["absent"]),
     ]
     sets = results["sets"]
     lines += users_table(results)

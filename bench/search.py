@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Profile HMMs against proteins: tropalign beside hmmsearch 3.4, pyhmmer and MMseqs2, in one run, processor time.
+"""Profile HMMs against proteins: tropalign beside hmmsearch, pyhmmer and MMseqs2, in one run, processor time.
 
     python bench/search.py --data DIR --hmmer ~/hmmer/bin --hmmer-source ~/hmmer       all of it
     python bench/search.py --data DIR               HMMER's programs from the PATH, without its single stages
@@ -8,7 +8,8 @@
 search_sets.py says what DIR has (the variable TROPALIGN_SEARCH_DATA names one, too). HMMER 3.4 has to be built from its
 source (Debian's is older); --hmmer-source is the folder where it was built, whose library bench/hmmer_stages.c needs.
 pyhmmer is a dependency of tropalign, mmseqs comes from Debian (mmseqs2). docs/benchmarks/search.md and the table of
-docs/benchmarks/index.md are written by a run with data and all peers, or the page alone to --output.
+docs/benchmarks/index.md are written by a run with data, and name the peers that are not there; --output has the page
+alone.
 
 Exit status: 0; 1 where tropalign's hits are not hmmsearch's; 3 where data or hmmsearch are missing.
 """
@@ -32,6 +33,7 @@ from typing import NamedTuple
 
 import search_sets
 import search_stages
+from absent import absent
 from machine import measured_isas, processor
 from search_identity import FIELDS, fields_of, passed
 from search_report import Found, Outcome, overview_rows, write_report
@@ -243,20 +245,20 @@ def main() -> int:
         return 3
     begin = time.perf_counter()
     with tempfile.TemporaryDirectory() as scratch:
-        text, found, absent = measure(data, hmmsearch, options.hmmer_source, Path(scratch))
+        text, found = measure(data, hmmsearch, options.hmmer_source, Path(scratch))
     text += f"\nThe whole run took {time.perf_counter() - begin:.0f} s.\n"
     print(text)
-    write_pages(text, found, absent, options.output)
+    write_pages(text, found, options.output, data is not None)
     return 1 if any(one.n_different for one in found) else 0
 
 
-def measure(data: Path | None, hmmsearch: str, source: Path | None, folder: Path) -> tuple[str, list[Found], list[str]]:
-    """The page, what it is made of, and what is missing for a whole one."""
+def measure(data: Path | None, hmmsearch: str, source: Path | None, folder: Path) -> tuple[str, list[Found]]:
+    """The page, and what it is made of."""
     version = subprocess.run([hmmsearch, "-h"], capture_output=True, text=True, check=True).stdout.split("HMMER ")[1]
     version = version.split()[0]
-    absent = [] if version == "3.4" else [f"HMMER 3.4 (this is {version})"]
+    not_there = absent({"MMseqs2": "mmseqs"}) + ([] if source else ["single stages of HMMER (--hmmer-source)"])
+    not_there += [] if version == "3.4" else [f"HMMER 3.4 (beside {version} instead)"]
     if data is None:
-        absent.append("--data")
         examples = search_sets.EXAMPLES
         listed = [Search("EFP, examples", examples / "efp.hmm", examples / "efp.fasta", "-")]
     else:
@@ -270,19 +272,23 @@ def measure(data: Path | None, hmmsearch: str, source: Path | None, folder: Path
             last = search.targets
         found.append(compare(search, store, hmmsearch, folder / "search"))
         print(search.title, {name: round(one.seconds, 2) for name, one in found[-1].outcomes.items()}, file=sys.stderr)
-    rows = stages(data, source, folder, absent)
-    mmseqs = families(data, hmmsearch, folder, absent)
+    rows = stages(data, source, folder)
+    more, mmseqs = families(data, hmmsearch, folder)
     about = data / "about.txt" if data else None
     text = write_report(
-        found, rows, mmseqs, version, processor(), about.read_text() if about and about.is_file() else ""
+        [*found, *more],
+        rows,
+        mmseqs,
+        version,
+        processor(),
+        about.read_text() if about and about.is_file() else "",
+        not_there,
     )
-    return text, [*found, *mmseqs[:1]] if mmseqs else found, absent
+    return text, [*found, *more]
 
 
-def stages(data: Path | None, source: Path | None, folder: Path, absent: list[str]) -> list[search_stages.Row]:
+def stages(data: Path | None, source: Path | None, folder: Path) -> list[search_stages.Row]:
     """Single stages, of a folder's models."""
-    if source is None:
-        absent.append("--hmmer-source")
     if data is None:
         return []
     driver = None if source is None else search_stages.compile_driver(source.resolve(), folder)
@@ -290,30 +296,29 @@ def stages(data: Path | None, source: Path | None, folder: Path, absent: list[st
     return search_stages.run_jobs(jobs, measured_isas(), driver, folder)
 
 
-def families(
-    data: Path | None, hmmsearch: str, folder: Path, absent: list[str]
-) -> tuple[Found, Outcome, float, int] | None:
+def families(data: Path | None, hmmsearch: str, folder: Path) -> tuple[list[Found], tuple[Outcome, float, int] | None]:
     """The alignments of a folder: as models, and as profiles of MMseqs2."""
     hmmbuild = str(Path(hmmsearch).with_name("hmmbuild"))
     models = None if data is None else search_sets.build_models(data, hmmbuild, folder / "families.hmm")
-    if data is None or models is None or shutil.which("mmseqs") is None:
-        absent.append("mmseqs" if shutil.which("mmseqs") is None else "alignments")
-        return None
+    if data is None or models is None:
+        return [], None
     store = folder / "families.tdb"
     SequenceStore.build([data / "proteins.fa"], store)
     n_models = len(search_sets.models_of(models))
     search = Search(f"{n_models} families, proteins", models, data / "proteins.fa", "3x")
     found = compare(search, store, hmmsearch, folder / "search")
-    return found, *with_mmseqs(folder, data / "proteins.fa", folder / "search" / "hmmer" / "tblout")
+    if shutil.which("mmseqs") is None:
+        return [found], None
+    return [found], with_mmseqs(folder, data / "proteins.fa", folder / "search" / "hmmer" / "tblout")
 
 
-def write_pages(text: str, found: list[Found], absent: list[str], output: Path | None) -> None:
-    """The page and the table of the overview, where nothing was left out; else what was."""
+def write_pages(text: str, found: list[Found], output: Path | None, is_whole: bool) -> None:
+    """The page and the table of the overview, after a whole run."""
     if output is not None:
         output.write_text(text)
         print(f"written to {output}")
-    elif absent:
-        print(f"{PAGE.name} stays as it is: without {', '.join(absent)}")
+    elif not is_whole:
+        print(f"{PAGE.name} stays as it is: only a part was measured (no --data)")
     else:
         PAGE.write_text(text)
         OVERVIEW.write_text(fill(OVERVIEW.read_text(), overview_rows(found), "search"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from absent import paragraph
 from search_stages import STAGES
 from tables import table, wrap
 
@@ -13,10 +14,10 @@ if TYPE_CHECKING:
     from search_stages import Row
 
 HEAD = """One thread each, processor time, medians of three runs by turns (one of what takes more than 2 s). hmmsearch
-runs with --cpu 0; both commands write text, tblout and domtblout. *x* is how many times as fast as hmmsearch 3.4;
+runs with --cpu 0; both commands write text, tblout and domtblout. *x* is how many times as fast as hmmsearch;
 *differing* counts the fields of tblout and domtblout, and the counts of targets past each filter, in which tropalign's
 files are not hmmsearch's. pyhmmer computes with denormal floats, as it does by default, and writes nothing.
-`make bench-search DATA=DIR` makes this page."""
+`make bench-search MODELS=DIR` makes this page."""
 STAGE_HEAD = """Billions of cells per second (GCUPS; model states times residues), but for *bias* (nanoseconds per
 residue) and *domains* (Forward, Backward and the domains of hits; seconds). Both sides loop over the same targets in
 one process for at least 0.2 s; every score was compared, bit by bit. HMMER's side is its library, called as its
@@ -66,20 +67,20 @@ class Found(NamedTuple):
 def write_report(
     found: list[Found],
     rows: list[Row],
-    mmseqs: tuple[Found, Outcome, float, int] | None,
+    mmseqs: tuple[Outcome, float, int] | None,
     version: str,
     processor: str,
     about: str,
+    not_there: list[str],
 ) -> str:
-    """The page, in Markdown; `about` says where the data are from."""
-    every = [*found, mmseqs[0]] if mmseqs else found
+    """The page, in Markdown; `about` says where the data are from, `not_there` which peers are missing."""
     lines = ["# Search: speed beside HMMER", "", f"Processor: {processor}.", "", *wrap(HEAD), ""]
-    lines += [*wrap(f"tropalign {tropalign.__version__}, hmmsearch {version}. {about}"), "", "## Whole searches", ""]
-    lines += [*_searches(every), ""]
+    lines += [*wrap(f"tropalign {tropalign.__version__}, hmmsearch {version}. {about}"), "", *paragraph(not_there)]
+    lines += ["## Whole searches", "", *_searches(found), ""]
     if mmseqs is not None:
-        _, outcome, share, n = mmseqs
+        outcome, share, n = mmseqs
         lines += [*wrap(MMSEQS.format(seconds=outcome.seconds, share=100 * share, n=n)), ""]
-    lines += ["## Memory and threads", "", *_memory(every), ""]
+    lines += ["## Memory and threads", "", *_memory(found), ""]
     if rows:
         lines += ["## Stages", "", *wrap(STAGE_HEAD), "", *_stages(rows), ""]
     return "\n".join(lines)
@@ -153,5 +154,5 @@ def overview_rows(found: list[Found]) -> list[str]:
         own = (f"store, {isa}" for isa in isas)
         row += [f"**{one.outcomes[tool].seconds:.2f} s** ({ratio(one, tool)})" for tool in own]
         rows.append([*row, str(one.n_different)])
-    heads = ["", "hmmsearch 3.4", "pyhmmer", *(f"**tropalign, {isa}**" for isa in isas), "differing fields"]
+    heads = ["", "hmmsearch", "pyhmmer", *(f"**tropalign, {isa}**" for isa in isas), "differing fields"]
     return table(heads, rows)

@@ -1,6 +1,8 @@
 """README.md's table of speed, a row or more per verb, made of the figures that the pages in docs/benchmarks have.
 
 python bench/summary.py        fills it; `make bench-*` does so after each benchmark
+
+A peer without figures is left out where its page says that it was not there.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from absent import named_absent
 from tables import fill, table, wrap
 
 ROOT = Path(__file__).parent.parent
@@ -63,12 +66,16 @@ class Row:
         """The row of the summary."""
         unit = f" {self.unit}" if self.unit else ""
         own = [f"**{figure}{unit}**" if figure else "-" for figure in (self.own_figure(isas) for isas in ISAS.values())]
-        others = [f"{name} {self.figure(row, self.column)}{unit}" for row, name in self.peers.items()]
+        gone = named_absent((PAGES / self.page).read_text())
+        others = [f"{name} {self.figure(row, self.column)}{unit}" for row, name in self.peers.items()
+                  if name not in gone]  # fmt: skip
         others += [f"{name} {self.figure(self.own, column)}{unit}" for column, name in self.columns.items()]
-        if not others:  # "scipy 7.24, numba, plain loops 2.75": a comma behind a figure or its unit parts two
+        if (
+            not self.peers and not others
+        ):  # "scipy 7.24, numba, plain loops 2.75": a comma behind a figure or its unit parts two
             told = re.split(r"(?<=\d), |(?<=\d us), |(?<=\d s), ", self.figure(self.own, "peers"))
             others = [f"{text}{unit}" for text in told if not text.startswith(self.without)]
-        return [f"`{self.verb}`", self.task, *own, ", ".join(others)]
+        return [f"`{self.verb}`", self.task, *own, ", ".join(others) or "-"]
 
     def own_figure(self, isas: tuple[str, ...]) -> str:
         """tropalign's figure with one of these instruction sets; empty where the page has none.
@@ -131,7 +138,7 @@ ROWS = (
         peers=ALIGNERS),
     Row("tree", "neighbour joining of 10,000 taxa", "tropical.md", "neighbour joining, 10,000 taxa", "tropalign", "s"),
     Row("search", "404 models against a proteome", "search.md", "404 models, a proteome", "with .tdb, s", "s",
-        columns={"hmmsearch, s": "hmmsearch 3.4", "pyhmmer, s": "pyhmmer"}),
+        columns={"hmmsearch, s": "hmmsearch", "pyhmmer, s": "pyhmmer"}),
     Row("place", "400 reads into a reference of 802", "place.md", "tropalign", "seconds", "s",
         peers=same("PaPaRa 2.5")),
     Row("decode", "Viterbi, 64 states: ns per symbol and pair of states", "tropical.md", "Viterbi, 64 states",

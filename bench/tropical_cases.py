@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import subprocess
 import sys
@@ -9,10 +10,9 @@ import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-import tropical_peers as peers
 from msa_families import evolved_rows
 
 from tropalign.trees import neighbour_joining
@@ -35,10 +35,17 @@ class Case(NamedTuple):
     clock: str = "processor"
 
 
+def imported(name: str) -> Any:
+    """A module; None where it, or what it imports, is not there."""
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        return None
+
+
 def products(is_quick: bool) -> Iterator[Case]:
     """Min-plus products of square matrices."""
-    import tropical_gemm
-
+    tropical_gemm = imported("tropical_gemm")
     rng = np.random.default_rng(1)
     goals = {"float32": 40, "float64": 20, "int32": 45, "int16": 85}
     there = {"float32": "minplus_matmul", "float64": "minplus_matmul_f64", "int32": "minplus_matmul_i32"}
@@ -52,20 +59,20 @@ def products(is_quick: bool) -> Iterator[Case]:
 
 def paths(is_quick: bool) -> Iterator[Case]:
     """Closures of dense matrices, and of bipartite graphs."""
-    import igraph
-    from scipy.sparse.csgraph import floyd_warshall
-
+    graphs, igraph, numba = map(imported, ("scipy.sparse.csgraph", "igraph", "tropical_peers"))
     rng = np.random.default_rng(2)
     n = 96 if is_quick else 2048
     weights = rng.integers(1, 1000, (n, n))
     np.fill_diagonal(weights, 0)
     wide = weights.astype(np.float64)
-    graph = igraph.Graph.Weighted_Adjacency(wide, mode="directed", loops=False)
-    there = {
-        "scipy": partial(floyd_warshall, wide),
-        "igraph": partial(graph.distances, weights="weight"),
-        "numba, plain loops": lambda: peers.floyd_warshall(wide.astype(np.float32)),
-    }
+    there = {}
+    if graphs:
+        there["scipy"] = partial(graphs.floyd_warshall, wide)
+    if igraph:
+        graph = igraph.Graph.Weighted_Adjacency(wide, mode="directed", loops=False)
+        there["igraph"] = partial(graph.distances, weights="weight")
+    if numba:
+        there["numba, plain loops"] = lambda: numba.floyd_warshall(wide.astype(np.float32))
     for dtype, goal in (("int16", 0.12), ("int32", 0.20), ("float32", 0.24)):
         ours = weights.astype(dtype)
         yield Case(f"all pairs, {dtype}, n = {n:,}", "s", goal, partial(closure, ours, n_threads=1), there)
@@ -75,7 +82,7 @@ def paths(is_quick: bool) -> Iterator[Case]:
     whole[:p, p:], whole[p:, :p] = rng.random((p, n - p)), rng.random((n - p, p))
     np.fill_diagonal(whole, 0)
     parts = whole[:p, p:].astype(np.float32), whole[p:, :p].astype(np.float32)
-    there = {"scipy": partial(floyd_warshall, whole)}
+    there = {"scipy": partial(graphs.floyd_warshall, whole)} if graphs else {}
     ours_of_parts = lambda: shortest_paths(bipartite=parts, n_threads=1).distances  # noqa: E731
     yield Case(f"bipartite, float32, n = {n:,}, p = {p}", "s", 0.012, ours_of_parts, there)
 
@@ -86,8 +93,7 @@ def _model(rng: np.random.Generator, n_states: int, n_symbols: int = 4) -> tuple
 
 def hmm(is_quick: bool) -> Iterator[Case]:
     """Best paths and likelihoods."""
-    from hmmlearn.hmm import CategoricalHMM
-
+    hmmlearn, numba = map(imported, ("hmmlearn.hmm", "tropical_peers"))
     rng = np.random.default_rng(3)
     n = 64 if is_quick else 2048
     codes = rng.integers(0, 4, n).astype(np.uint8)
@@ -95,23 +101,15 @@ def hmm(is_quick: bool) -> Iterator[Case]:
         for n_states, goal in zip((16, 64, 256), goals, strict=True):
             (start,), transition, emission = _model(rng, n_states)
             ours = HMM(start, transition, emission)
-            peer = CategoricalHMM(n_components=n_states)
-            peer.startprob_, peer.transmat_, peer.emissionprob_ = start, transition, emission
-            column = codes.reshape(-1, 1)
-            logs = [np.log(part) for part in (start, transition, emission)]
-            if kind == "Viterbi":
-                call = partial(ours.viterbi, codes, n_threads=1)
-                there = {
-                    "hmmlearn": partial(peer.decode, column),
-                    "numba": partial(peers.viterbi, *logs, codes),
-                }
-            else:
-                call = partial(ours.forward, codes, n_threads=1)
-                parts = start, transition, emission
-                there = {
-                    "hmmlearn": partial(peer.score, column),
-                    "numba": partial(peers.forward, *parts, codes),
-                }
+            call = partial(getattr(ours, kind.lower()), codes, n_threads=1)
+            parts, there = (start, transition, emission), {}
+            if hmmlearn:
+                peer = hmmlearn.CategoricalHMM(n_components=n_states)
+                peer.startprob_, peer.transmat_, peer.emissionprob_ = parts
+                there["hmmlearn"] = partial(peer.decode if kind == "Viterbi" else peer.score, codes.reshape(-1, 1))
+            if numba:
+                given = [np.log(part) for part in parts] if kind == "Viterbi" else parts
+                there["numba"] = partial(getattr(numba, kind.lower()), *given, codes)
             yield Case(f"{kind}, {n_states} states", "ns", goal, call, there, n * n_states**2)
     for n_states in (8, 16, 32, 64):
         (start,), transition, emission = _model(rng, n_states)
@@ -123,16 +121,16 @@ def hmm(is_quick: bool) -> Iterator[Case]:
 
 def polyadic(is_quick: bool) -> Iterator[Case]:
     """Matrix chains and nested pairs, with their tracebacks."""
-    rng = np.random.default_rng(4)
+    rng, numba = np.random.default_rng(4), imported("tropical_peers")
     n = 100 if is_quick else 3000
     sizes = rng.integers(5, 200, n + 1)
-    there = {"numba": partial(peers.matrix_chain, sizes.astype(np.float64))}
+    there = {"numba": partial(numba.matrix_chain, sizes.astype(np.float64))} if numba else {}
     yield Case(f"matrix chain, n = {n:,}", "s", 0.35, partial(matrix_chain, sizes, n_threads=1), there)
     text = "".join(rng.choice(list("ACGU"), n))
     letters = np.frombuffer(text.encode(), np.uint8)
     partners = [(a, b) for a, b in ("AU", "UA", "CG", "GC", "GU", "UG")]
     pairs = sum((letters[:, None] == ord(a)) & (letters[None, :] == ord(b)) for a, b in partners) > 0
-    there = {"numba": partial(peers.nussinov, pairs, 3)}
+    there = {"numba": partial(numba.nussinov, pairs, 3)} if numba else {}
     yield Case(f"Nussinov, n = {n:,}", "s", 0.35, partial(nussinov, text, n_threads=1), there)
 
 
@@ -142,10 +140,11 @@ def trees(is_quick: bool, folder: Path) -> Iterator[Case]:
     for n in (50,) if is_quick else (2000, 10_000):
         distances = _tree_distances(rng, n)
         phylip = folder / f"{n}.phy"
-        with open(phylip, "w") as file:
-            file.write(f"{n}\n")
-            for name, row in enumerate(distances):
-                file.write(f"t{name} " + " ".join(f"{x:.6f}" for x in row) + "\n")
+        if not phylip.exists():  # of another instruction set's turn
+            with open(phylip, "w") as file:
+                file.write(f"{n}\n")
+                for name, row in enumerate(distances):
+                    file.write(f"t{name} " + " ".join(f"{x:.6f}" for x in row) + "\n")
         tree = folder / "nj.nwk"
         there = {
             "rapidnj": partial(run, ["rapidnj", phylip, "-i", "pd", "-c", "1", "-x", tree]),
@@ -240,13 +239,20 @@ def timed(call: Callable[[], object]) -> float:
     return time.process_time() - begin
 
 
-def threads(is_quick: bool, folder: Path) -> Iterator[Case]:
+def threads(is_quick: bool, is_brief: bool, folder: Path) -> Iterator[Case]:
     """Wall time of two threads."""
     rng = np.random.default_rng(7)
-    n = 128 if is_quick else 16_384
+    n = 128 if is_quick else 8_192 if is_brief else 16_384
     weights = rng.integers(1, 200, (n, n)).astype(np.int16)
     np.fill_diagonal(weights, 0)
-    yield Case(f"all pairs, int16, n = {n:,}", "s", 40, partial(closure, weights, n_threads=2), {}, clock="wall")
+    yield Case(
+        f"all pairs, int16, n = {n:,}",
+        "s",
+        0 if is_brief else 40,
+        partial(closure, weights, n_threads=2),
+        {},
+        clock="wall",
+    )
     n = 100_000 if is_quick else 250_000_000
     (start,), transition, emission = _model(rng, 8)
     transition = 0.1 * transition / 8 + np.eye(8) * (1 - 0.1 / 8)

@@ -11,7 +11,7 @@ from bench_scripts import is_untouched, loaded, with_own_page
 @pytest.fixture
 def bench(monkeypatch, tmp_path):
     """bench/msa.py over a folder with one small family, and a page of its own."""
-    msa = loaded(monkeypatch, "msa", "msa_families", "msa_report", "tables")
+    msa = loaded(monkeypatch, "msa", "msa_families", "msa_report", "absent", "tables")
     import msa_families
 
     monkeypatch.setattr(msa_families, "SIMULATED", ((3, 40, 1),))
@@ -65,12 +65,17 @@ def test_a_modes_command_and_call_make_one_alignment_and_each_mode_another(bench
     assert len(found) == len(bench.ALL_MODES) == 5
 
 
-@pytest.mark.parametrize("peers", [{}, {"none": ["there-is-no-such-program", "{in}"]}])
-def test_without_folder_or_peer_the_page_stays(bench, monkeypatch, tmp_path, capsys, peers):
-    monkeypatch.setattr(bench, "PEERS", peers)
-    assert bench.run_main(*(["--families", str(tmp_path)] if peers else ["--quick"])) == 0
+def test_without_folder_the_page_stays(bench, capsys):
+    assert bench.run_main("--quick") == 0
     assert is_untouched(bench)
-    assert f"msa.md stays as it is: {'without none' if peers else 'no --families'}" in capsys.readouterr().out
+    assert "msa.md stays as it is: no --families" in capsys.readouterr().out
+
+
+def test_a_peer_that_is_not_there_is_named(bench, monkeypatch, tmp_path):
+    monkeypatch.setattr(bench, "PEERS", {"Nothing 2": ["there-is-no-such-program", "{in}"]})
+    assert bench.run_main("--families", str(tmp_path)) == 0
+    page = bench.PAGE.read_text()
+    assert "since they were not installed: Nothing 2.\n" in page and "| Nothing" not in page
 
 
 def test_a_peer_that_aligns_other_sequences_has_no_figure(bench, monkeypatch, tmp_path, capsys):

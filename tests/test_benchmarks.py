@@ -16,7 +16,9 @@ from bench_scripts import BENCH, ROOT, is_untouched, loaded, with_own_page
 import tropalign
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "benchmarks").glob("*.md"))]
-PAIRS_MODULES = "pairs extras users users_report loops commands bare machine peers report tables sets shares".split()
+PAIRS_MODULES = (
+    "pairs absent extras users users_report loops commands bare machine peers report tables sets shares".split()
+)
 ISA = tropalign._native.selected_isa()
 
 
@@ -79,12 +81,24 @@ def test_a_peer_that_lacks_scores_has_failed(pairs):
     assert answer["compared"] == 3 and answer["different"] == 1
 
 
-def test_pairs_without_a_peer_package_names_it(pairs):
-    peers = {"parasail": {"local-score": {"missing": "parasail"}}}
-    options = type("Options", (), {"quick": False, "cases": ["local-score"], "lengths": ["257"], "isas": [ISA],
-                                   "peers": ["parasail"], "extras": []})  # fmt: skip
-    reason = pairs.why_no_page(options, {"sets": {"257": {"peers": peers}}})
-    assert reason == "parasail cannot be imported (pip install 'tropalign[bench]')"
+def test_a_peer_that_is_not_there_is_named_and_has_no_column(pairs, monkeypatch):
+    monkeypatch.setattr(pairs, "PEERS", {"parasail": None, "stringzillas": None, "ssearch36": None})
+    monkeypatch.setitem(pairs.MODULES, "stringzillas", "no_such_module")
+    monkeypatch.setitem(pairs.PROGRAMS, "ssearch36", "no-such-program")
+    assert pairs.run() == 0
+    page = pairs.PAGE.read_text()
+    assert "\n\nWithout figures here, since they were not installed: ssearch36; stringzillas.\n\n" in page
+    assert "| parasail " in page and "| stringzillas" not in page + pairs.OVERVIEW.read_text()
+
+
+def test_absent_peers_are_read_from_the_page_that_names_them(monkeypatch):
+    absent = loaded(monkeypatch, "absent", "tables")
+    names = [f"a program of a long name, {number}.{number}" for number in range(9)]
+    programs = dict.fromkeys(names, "no-such-program") | {"shell": "sh"}
+    assert absent.absent(programs, {"NumPy": "numpy", "beta": "no_such_module"}) == [*names, "beta"]
+    page = "\n".join(["# Title", "", "text", "", *absent.paragraph(names), "| a | table. |", ""])
+    assert absent.named_absent(page) == names
+    assert absent.paragraph([]) == absent.named_absent("# Title\n\ntext.\n") == []
 
 
 def test_pairs_without_data_writes_no_page(pairs, tmp_path, capsys):
@@ -266,12 +280,17 @@ def test_the_readme_has_the_figures_of_the_pages(monkeypatch):
 
 
 def test_a_summary_of_a_page_without_a_row_says_which(monkeypatch, tmp_path):
-    summary = loaded(monkeypatch, "summary")
+    """But where the page says that the peer was not there."""
+    summary = loaded(monkeypatch, "summary", "absent", "tables")
     monkeypatch.setattr(summary, "PAGES", tmp_path)
     (tmp_path / "place.md").write_text("| whole command | seconds |\n|---|---|\n| tropalign | 0.5 |\n")
     place = next(row for row in summary.ROWS if row.verb == "place")
     with pytest.raises(LookupError, match=r"place\.md has no figure of 'PaPaRa 2\.5' under 'seconds'"):
         place.cells()
+    named = ["Without figures here, since they were not installed: PaPaRa 2.5.", ""]
+    text = "\n".join([*named, "| whole command | seconds |", "|---|---|", "| tropalign | 0.5 |", ""])
+    (tmp_path / "place.md").write_text(text)
+    assert place.cells()[2:] == ["-", "**0.5 s**", "-"]
     (tmp_path / "place.md").write_text(
         "| whole command | seconds |\n|---|---|\n| tropalign | 0.5 |\n| PaPaRa 2.5 | 60 |\n"
     )
@@ -362,8 +381,26 @@ def test_the_page_of_gpus_refuses_a_part_of_a_run(tmp_path):
 def test_a_quick_run_of_place_writes_no_page():
     done = subprocess.run([sys.executable, BENCH / "place.py", "--quick"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert "Best branch and score are PaPaRa 2.5's in 8 of 8 reads." in done.stdout
+    assert "Best branch and score are PaPaRa 2.5's in 8 of 8 reads " in " ".join(done.stdout.split())
+    rows = rows_of(done.stdout)
+    isas = [head.removeprefix("seconds, ") for head in rows["whole command"] if head.startswith("seconds, ")]
+    assert rows["scores alone, GCUPS"] == isas and isas and "PaPaRa 2.5" not in rows
+    assert all(float(cell) > 0 for cell in rows["tropalign"][: len(isas)]) and rows["tropalign"][len(isas)] == "-"
     assert done.stdout.endswith("place.md stays as it is: only a part was measured\n")
+
+
+def test_a_quick_run_of_clusters_has_a_column_per_instruction_set(monkeypatch, tmp_path, capsys):
+    cluster = with_own_page(monkeypatch, loaded(monkeypatch, "cluster", "absent", "machine", "tables"), tmp_path)
+    monkeypatch.setattr(cluster, "FEW", 20)
+    monkeypatch.setattr(cluster, "PROGRAMS", {"vsearch": "vsearch", "CD-HIT": "cd-hit-est", "other": "no-such-program"})
+    assert cluster.run_main("--quick") == 0 and is_untouched(cluster)
+    text = capsys.readouterr().out
+    assert "other." in text and text.endswith("cluster.md stays as it is: only a part was measured\n")
+    rows = rows_of(text)
+    heads = [f"processor time, {isa}" for isa in cluster.measured_isas()]
+    assert rows["command"] == ["clusters", *heads, "processor time"]
+    own = rows["**tropalign cluster**, every representative considered"]
+    assert own[-1] == "-" and all(cell.endswith(" s") for cell in own[1:-1])
 
 
 def test_place_without_its_data(monkeypatch, tmp_path, capsys):

@@ -30,7 +30,7 @@ def filled(page: str) -> str:
 def measured(found: dict) -> list[str]:
     """Tables of measure.py."""
     machine = found["machine"]
-    lines = ["", *wrap(f"{machine['processor']}; {machine['versions']}; {machine['date']}."), ""]
+    lines = ["", *wrap(said_of(machine)), ""]
     lines += ["### Per task", "", *rates_table(found["rates"]), ""]
     latency = found["latency"]
     lines += wrap(
@@ -52,7 +52,20 @@ def measured(found: dict) -> list[str]:
         modules). A worker that is killed is missed after {joining["missed_s"]:.2f} s,
         and its tasks are given to others."""
     )
-    return [*lines, "", "### Parts", "", *parts_table(found["parts"]), ""]
+    lines += ["", "### Parts", "", *parts_table(found["parts"]), ""]
+    for name, other in found.get("machines", {}).items():
+        lines += [*wrap(f"Measured anew ({name}): {said_of(other)}"), ""]
+    return lines
+
+
+def said_of(machine: dict) -> str:
+    """A machine in a sentence."""
+    return f"{machine['processor']}; {machine['versions']}; {machine['date']}."
+
+
+def together() -> str:
+    """How parts were written that were not written one by one."""
+    return json.loads((HERE / "measured.json").read_text())["parts"][0]["together"]
 
 
 def ms(seconds: float) -> str:
@@ -113,12 +126,13 @@ def scatter_table(rows: list[dict]) -> list[str]:
 def parts_table(rows: list[dict]) -> list[str]:
     """What a part takes."""
     return table(
-        ["part", "written, wall, fsync included", "the same by 16 threads, per part", "processor", "read, processor"],
+        ["part", "written, wall, fsync included", f"the same {rows[0]['together']}, per part", "processor",
+         "read, processor"],
         [
             [size(row["bytes"]), *(ms(row[key]) for key in ("wall_s", "together_s", "processor_s", "read_s"))]
             for row in rows
         ],
-    )
+    )  # fmt: skip
 
 
 def simulated(found: dict) -> list[str]:
@@ -154,7 +168,7 @@ def saturation_table(rows: list[dict]) -> list[str]:
     }
     body = [
         [f"{tile:g} s", name, *(text[writes, tile, n] for n in workers)]
-        for writes, name in (("wall_s", "one by one"), ("together_s", "by 16 threads"))
+        for writes, name in (("wall_s", "one by one"), ("together_s", together()))
         for tile in sorted({row["tile_s"] for row in rows})
     ]
     return table(["tile", "parts written", *(f"{n:,} workers" for n in workers)], body)

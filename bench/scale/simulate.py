@@ -396,7 +396,7 @@ def start_seconds(n_nodes: int, n_bytes: float, link_bytes_s: float, disk_bytes_
 def measured_site(n_workers: int, writes: str = "together_s", **others: Any) -> Site:
     """Workers with the costs in measured.json: those of a scheduler that has 100 workers, and results of 1 kB.
 
-    `writes` says how parts are written: "wall_s", one after another, or "together_s", by many threads.
+    `writes` says how parts are written: "wall_s", one after another, or "together_s", as runs do.
     """
     found = json.loads(MEASURED.read_text())
     rates = {

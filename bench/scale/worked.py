@@ -1,17 +1,18 @@
-"""Two large jobs, reckoned from what was measured: the tables of docs/scale.md.
+"""What docs/scale.md says of measured figures: what parts take, and two large jobs that are reckoned from them.
 
     .venv/bin/python bench/scale/worked.py
 
-Sizes are those of public copies (their sources are on the page), speeds those of docs/benchmarks of one core.
+Sizes are those of public copies (their sources are on the page), speeds those of one core of a Zen 5 with AVX-512.
 """
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).parent.parent))
-from tables import fill, table
+from tables import fill, table, wrap
 
 PAGE = Path(__file__).parent.parent.parent / "docs" / "scale.md"
 #: USD per core-hour: a round figure; put in your own.
@@ -20,7 +21,7 @@ CORE_HOUR_S, CORE_YEAR_S = 3600.0, 365.25 * 86_400
 
 #: UniRef50: clusters and residues of their representatives.
 SEQUENCES, RESIDUES = 60_315_044, 17_282_055_793
-#: GCUPS of one core, local alignment, lengths of 30 to 3,000 residues (docs/benchmarks/pairs.md).
+#: GCUPS of one core, local alignment, lengths of 30 to 3,000 residues.
 SCORES_GCUPS, CIGARS_GCUPS = 45.3, 19.4
 #: Cells per tile (`pairwise/task.py`; with --top `pairwise/selection.py`), bytes per line of -f m8.
 TILE_CELLS, TOP_TILE_CELLS, LINE_BYTES = 15e9, 60e9, 80
@@ -32,7 +33,7 @@ PREFILTERED = 1e-5
 PROTEINS, PROTEIN_BYTES = 207_248_723, 63_549_266_472
 #: Families of Pfam 38.
 MODELS = 27_480
-#: 404 models against the proteome of E. coli, 1,358,898 residues, in 2.77 s of one core (docs/benchmarks/search.md).
+#: 404 models against the proteome of E. coli, 1,358,898 residues, in 2.77 s of one core.
 MODEL_RESIDUES_PER_S = 404 * 1_358_898 / 2.77
 #: hmmsearch 3.4 of the same: 12.42 s.
 HMMSEARCH_RATIO = 12.42 / 2.77
@@ -103,8 +104,20 @@ def pfam() -> list[str]:
             f"{size(HITS_PER_PROTEIN * PROTEINS * HIT_BYTES)}."]  # fmt: skip
 
 
+def parts() -> list[str]:
+    """What parts of up to 100 kB cost the client."""
+    rows = json.loads((Path(__file__).parent / "measured.json").read_text())["parts"]
+    walls, together = ([1000 * row[key] for row in rows if row["bytes"] <= 100_000] for key in ("wall_s", "together_s"))
+    return wrap(
+        f"""A part costs the client {min(walls):.0f} to {max(walls):.0f} ms where one is written after another, since
+        each waits for the disk: some **{1000 / max(walls):.0f} parts per second** at the least. Written
+        {rows[0]["together"]}, a part takes {min(together):.1f} to {max(together):.1f} ms."""
+    )
+
+
 def filled(page: str) -> str:
-    """The page with both tables."""
+    """The page with its sentences and tables."""
+    page = fill(page, ["", *parts(), ""], "parts")
     return fill(fill(page, ["", *uniref(), ""], "uniref"), ["", *pfam(), ""], "pfam")
 
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "../profile/effective_number.hpp"
 #include "../profile/model_text.hpp"
 #include "../profile/search_model.hpp"
 #include "check.hpp"
@@ -126,6 +127,21 @@ std::variant<Dict, BadText> read_model(nb::bytes text) {
     }
 }
 
+double effective_number_of(Array<uint8_t, 2> codes, std::optional<Column<uint8_t>> is_node, float occupancy,
+                           double fragment, double entropy, double sigma, Column<float> background) {
+    require(codes.shape(0) >= 1 && codes.shape(1) >= 1, "codes: no row, or no column");
+    require_codes(codes.data(), codes.size(), kCodes, "codes");
+    require(!is_node || is_node->size() == codes.shape(1), "is_node: not a column each");
+    if (is_node) require_codes(is_node->data(), is_node->size(), 2, "is_node");
+    require(background.size() == kResidues, "background: not 20 residues");
+    require(*std::min_element(background.data(), background.data() + kResidues) >= kLeastBackground,
+            "background: a residue of less than 0.000001");
+    const AlignedCodes alignment{codes.data(), static_cast<int64_t>(codes.shape(0)),
+                                 static_cast<int64_t>(codes.shape(1)), is_node ? is_node->data() : nullptr};
+    nb::gil_scoped_release released;
+    return effective_number(alignment, {occupancy, fragment, entropy, sigma}, background.data());
+}
+
 }  // namespace
 }  // namespace tropalign
 
@@ -133,6 +149,10 @@ void bind_profile_model(nb::module_ &m) {
     using namespace tropalign;
     m.def("read_model", &read_model, "text"_a,
           "A model of HMMER 3's text, or where it is bad (the line, from 0), its name, and what is wrong.");
+    m.def("effective_number", &effective_number_of, array("codes"), nb::arg("is_node").noconvert().none(),
+          "occupancy"_a, "fragment"_a, "entropy"_a, "sigma"_a, array("background"),
+          "How many sequences an alignment counts for; not a number where HMMER has to decide that. See "
+          "native/profile/effective_number.hpp.");
     using Model = ProfileModel;
     nb::class_<SearchModel>(m, "ProfileModel", "A model ready for search; see native/profile/model.hpp.")
         .def("__init__", &make_model, array("match"), array("transitions"), array("composition"), array("background"),

@@ -320,6 +320,15 @@ def block_rows(store: PosteriorStore) -> tuple[_int32, _uint32, _uint32, _uint16
 def align_profiles(first: _float64, second: _float64) -> tuple[_int32, _int32, int]: ...
 def align_profile_to_sequence(profile: _float64, codes: _uint8, scores: _float64) -> tuple[_int32, _int32, int]: ...
 def read_model(text: bytes) -> dict[str, Any] | tuple[int, bytes, bytes]: ...
+def effective_number(
+    codes: _uint8,
+    is_node: _uint8 | None,
+    occupancy: float,
+    fragment: float,
+    entropy: float,
+    sigma: float,
+    background: _float32,
+) -> float: ...
 
 class ProfileModel:
     def __init__(

@@ -1,11 +1,9 @@
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-
-COMMAND = [sys.executable, "-m", "tropalign.cli.main"]
+from cli_commands import COMMAND
 
 
 @pytest.fixture(autouse=True)

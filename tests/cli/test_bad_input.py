@@ -76,6 +76,7 @@ def test_letters_outside_the_alphabet(fails, tmp_path, capsys):
         (["-f", "paf", "--report", "score"], 3, "format paf shows alignments: use --report alignment"),
         (["--matrix", "nothing"], 3, "there is no matrix and no file 'nothing'; some are BLOSUM62, "),
         (["--memory", "10"], 4, "and 10 B are allowed: "),
+        (["--memory", "74M"], 4, "tropalign with this input needs 74.1 MiB of memory and 74.0 MiB are allowed: "),
         (["--pairs", "nowhere"], 3, "nowhere: there is no such file"),
         (["-o", "/nowhere/out.tsv"], 3, "/nowhere: there is no such directory to write to: make it first"),
         (["--pairs", "/dev/zero"], 3, "/dev/zero, line 1: a line has to hold two names"),

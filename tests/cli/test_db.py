@@ -2,14 +2,12 @@
 
 import os
 import subprocess
-import sys
 
 import pytest
+from cli_commands import COMMAND
 
 import tropalign as ta
 from tropalign.cli.main import main
-
-COMMAND = [sys.executable, "-m", "tropalign.cli.main"]
 
 
 def run(*arguments, **options):

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import COMMAND
+from cli_commands import COMMAND
 
 from tropalign.cli.main import main
 from tropalign.execution.forecast import forecast

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import COMMAND
+from cli_commands import COMMAND
 
 from tropalign.cli.main import main
 
@@ -106,6 +106,29 @@ def test_a_rerun_does_what_is_missing_or_other(families, monkeypatch):
     done.clear()
     assert each("msa", *families, "-o", "out", "--refine", "0") == 0
     assert len(done) == 4
+
+
+def test_a_file_that_changes_while_it_is_read_is_done_again(families, monkeypatch):
+    """Files are hashed when their turn comes, before they are read."""
+    from tropalign.verbs import each as module
+
+    steps = []
+    hash_of_file, ran = module.hash_of_file, module._ran
+
+    def changing(command, file, *given):
+        outcome = ran(command, file, *given)
+        steps.append(("run", file))
+        if file.endswith("f1.fa"):
+            Path(file).write_text(Path(families[0]).read_text())
+        return outcome
+
+    monkeypatch.setattr(module, "hash_of_file", lambda file: steps.append(("hash", file)) or hash_of_file(file))
+    monkeypatch.setattr(module, "_ran", changing)
+    assert each("msa", *families, "-o", "out", "-t", "1") == 0
+    assert [what for what, _ in steps] == ["hash", "run"] * 4 and steps[0][1] == steps[1][1]
+    steps.clear()
+    assert each("msa", *families, "-o", "out", "-t", "1") == 0
+    assert [file for what, file in steps if what == "run"] == ["families/f1.fa"]
 
 
 def test_shards_take_files_and_a_rerun_joins_their_tables(families):

@@ -41,6 +41,13 @@ def records(path, n):
     return ">" + ">".join(path.read_text().split(">")[1 : n + 1])
 
 
+def stockholm_of(fasta, name):
+    """An alignment of this name in Stockholm's format."""
+    rows = (record.split("\n", 1) for record in fasta.split(">")[1:])
+    lines = (f"{header.split()[0]} {letters.replace(chr(10), '')}" for header, letters in rows)
+    return "\n".join(["# STOCKHOLM 1.0", f"#=GF ID {name}", *lines, "//", ""])
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """Small files with the names that the examples speak of."""
@@ -72,6 +79,9 @@ def folder(tmp_path_factory):
         (here / f"{name}.gz").write_bytes(gzip.compress(text.encode()))
     for name in ("Pfam-A.hmm", "globins4.hmm", "globins.hmm", "kinase.hmm"):
         shutil.copy(SEARCH / "pfam.hmm", here / name)
+    rows = records(EXAMPLES / "efp_aligned.fasta", 9)
+    (here / "family.sto").write_text(stockholm_of(rows, "family"))
+    (here / "families.sto.gz").write_bytes(gzip.compress((stockholm_of(rows, "a") + stockholm_of(rows, "b")).encode()))
     for name in ("references", "alignments"):
         (here / name).mkdir()
         (here / name / "family.fa").write_text(ALIGNED)

@@ -218,10 +218,11 @@ def test_into_an_alignment(few, tmp_path, capsys):
     kept = tmp_path / "kept.fa"
     assert main(["msa", str(aligned[0]), "--add", parts[1], "--keep-length", "-o", str(kept)]) == 0
     assert tropalign.read_alignment(kept).n_columns == old.n_columns
-    code, why = refused([aligned[0], "--merge", aligned[0], "-o", kept], capsys)
-    assert code == 3 and "the alignment has a row of this name already: rename one of them" in why
-    code, why = refused([aligned[0], "--add", aligned[0], "-o", kept], capsys)
-    assert code == 3 and why.endswith("this is neither FASTA nor FASTQ: a record begins with '>' or '@'")
+    for option in ("--add", "--merge"):
+        code, why = refused([aligned[0], option, aligned[0], "-o", kept], capsys)
+        assert code == 3 and "the alignment has a row of this name already: rename one of them" in why
+    assert main(["msa", str(aligned[0]), "--add", str(aligned[1]), "-o", str(kept)]) == 0  # its rows without gaps
+    assert rows_in(kept) == rows_in(tmp_path / "out--add.fa")
     assert refused([aligned[0], "--add", parts[1], "-o", aligned[0]], capsys)[0] == 2
 
 

@@ -8,7 +8,7 @@ import pytest
 from trees.cases import path_lengths, splits
 
 from tropalign.formats.distance_matrix import read_distance_matrix
-from tropalign.formats.msa import read_alignment
+from tropalign.sequences.aligned_files import read_alignment
 from tropalign.trees import alignment_distances, neighbour_joining, read_tree, upgma
 
 DATA = Path(__file__).parent.parent / "data" / "trees"

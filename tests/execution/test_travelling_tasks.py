@@ -37,7 +37,7 @@ from tropalign.verbs.msa import Msa
 
 #: Tasks that no verb gives to a cluster: of large arrays, of what is read as it is computed, or (LinkageTask) of tiles
 #: whose own pairs go there.
-ON_ONE_MACHINE = {"DecodeTask", "LinkageTask", "ModelTask", "ProductTask"}
+ON_ONE_MACHINE = {"BuildTask", "DecodeTask", "LinkageTask", "ModelTask", "ProductTask"}
 MEMORY = 256 << 20
 FAMILY, MODELS = "examples/family.fasta", "examples/efp.hmm"
 

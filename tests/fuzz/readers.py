@@ -192,8 +192,8 @@ def _read_graph(path: Path) -> None:
 
 def readers(folder: Path) -> dict[str, tuple[list[bytes], Reader]]:
     """Seeds and reader of each kind of file."""
-    from tropalign.formats.msa import read_alignment
     from tropalign.phylo.tree import read_tree
+    from tropalign.sequences.aligned_files import read_alignment
 
     def corpus(kind: str) -> list[bytes]:
         return [path.read_bytes() for path in sorted((CORPUS / kind).iterdir())]

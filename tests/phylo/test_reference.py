@@ -11,10 +11,10 @@ from phylo.cases import reference, vector_of
 
 import tropalign as ta
 from tropalign.errors import InputError, TropalignWarning
-from tropalign.formats.msa import read_alignment
 from tropalign.formats.placed.rows import Insertions, fixed_rows
 from tropalign.phylo.branch_vectors import compatible_transitions, exact_transitions
 from tropalign.phylo.tree import parse_tree
+from tropalign.sequences.aligned_files import read_alignment
 
 EXAMPLE = Path(__file__).parent.parent.parent / "examples" / "16s"
 HERE = Path(__file__).parent

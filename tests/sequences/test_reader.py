@@ -114,7 +114,6 @@ def test_what_files_look_like_besides(data, names, texts, tmp_path):
 
 
 NEITHER = "this is neither FASTA nor FASTQ: a record begins with '>' or '@'"
-CONVERT = "make FASTA of it, by HMMER's 'esl-reformat fasta' or EMBOSS's 'seqret'"
 NO_NAME = "the header holds no name: write one right after the '>' or '@'"
 TRUNCATED = "the compressed file is truncated: fetch or write it again"
 NO_TEXT = "a zero byte in the text: write the file as plain text, in ASCII or UTF-8"
@@ -134,16 +133,6 @@ NO_LETTER = "a byte outside ASCII in a sequence: mend the record (names may hold
         (">a\nMKV\n>b\nMK\u00c9V\n".encode(), ", line 4", NO_LETTER),
         (b">a\nMKV\n>b\0\nMKV\n", ", line 3", NO_TEXT),
         ("@a\nAC\n+\nII\n@b\nA\u00e7\n+\nII\n".encode(), ", line 6", NO_LETTER),
-        (
-            b"\nID   7LESS_DROME             Reviewed;        2554 AA.\n",
-            ", line 2",
-            f"this is EMBL's or Swiss-Prot's format, which is not read: {CONVERT}",
-        ),
-        (
-            b"LOCUS       SCU49845     5028 bp    DNA             PLN       21-JUN-1999\n",
-            ", line 1",
-            f"this is GenBank's format, which is not read: {CONVERT}",
-        ),
         (b">a\n>b\nMKV\n", ", record 'a'", "the sequence is empty: remove the record or use skip_empty"),
         (b">a\nMKV\n>\nMKL\n", ", record 'number 2'", NO_NAME),
         (b"> a\nMKV\n", ", record 'number 1'", NO_NAME),

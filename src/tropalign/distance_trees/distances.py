@@ -16,10 +16,10 @@ from tropalign.devices.registry import open_devices
 from tropalign.distance_trees.matrix import pair_at, require_memory
 from tropalign.errors import InputError, TropalignWarning, UsageError, shown
 from tropalign.execution.scheduler import Scheduler
-from tropalign.formats.msa import read_alignment
 from tropalign.machine.numbers import checked_memory, checked_threads
 from tropalign.machine.threads import resolve_threads
 from tropalign.results.multiple import MultipleAlignment
+from tropalign.sequences.aligned_files import read_alignment
 from tropalign.sequences.alphabet import Alphabet, alphabet_of
 from tropalign.sequences.batch import SequenceBatch
 from tropalign.sequences.files import Source, file_name

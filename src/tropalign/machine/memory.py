@@ -49,6 +49,12 @@ def human(n_bytes: int) -> str:
     return f"{size:.1f} TiB"
 
 
+def _at_least(n_bytes: int) -> str:
+    """Bytes, readable, not less than there are: so that a need is never what is allowed and too little."""
+    unit = max((unit for unit in UNITS.values() if unit <= n_bytes), default=1)
+    return human(-(-10 * n_bytes // unit) * unit // 10)
+
+
 def peak_bytes() -> int:
     """The most memory that this process has held so far; 0 where the system does not say."""
     try:
@@ -114,14 +120,21 @@ def require(needed_bytes: int, allowed_bytes: int, what: str, remedy: str) -> No
     """Raises ResourceError when a job needs more than it may take."""
     if needed_bytes > allowed_bytes:
         raise ResourceError(
-            f"{what} needs {human(needed_bytes)} of memory and {human(allowed_bytes)} are allowed: {remedy}",
+            f"{what} needs {_at_least(needed_bytes)} of memory and {human(allowed_bytes)} are allowed: {remedy}",
             needed_bytes=needed_bytes,
             allowed_bytes=allowed_bytes,
         )
 
 
-def left_for_job(allowed_bytes: int, held_bytes: int) -> int:
-    """What a job may take of an allowance for the whole process that has read `held_bytes` of input.
+def left_for_job(allowed_bytes: int, held_bytes: int, least_bytes: int = 1 << 20) -> int:
+    """What a job may take of an allowance for the whole process.
+
+    Parameters
+    ----------
+    held_bytes
+        The input, which is read.
+    least_bytes
+        What the job itself takes at the least: errors then speak of the whole process, as the allowance does.
 
     Raises
     ------
@@ -130,7 +143,7 @@ def left_for_job(allowed_bytes: int, held_bytes: int) -> int:
     """
     taken = PROCESS_BYTES + held_bytes
     require(
-        taken + (1 << 20),
+        taken + least_bytes,
         allowed_bytes,
         "tropalign with this input",
         f"allow more with {named('memory_bytes')}, or split the input",

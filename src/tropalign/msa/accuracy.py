@@ -19,11 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError
-from tropalign.formats.msa import read_alignment
-from tropalign.sequences.alphabet import GAP_LETTERS
+from tropalign.sequences.aligned_files import GAPS, read_alignment
 
-#: What stands for no residue: in alignments that tropalign reads, and in those of GCG.
-GAPS = GAP_LETTERS.encode() + b"~"
 #: Cells of the reference that are sorted at a time.
 BLOCK_CELLS = 1 << 22
 
@@ -141,7 +138,7 @@ def _rows(given: object, what: str) -> tuple[tuple[str, ...], NDArray[np.uint8]]
 
 def is_residue(letters: NDArray[np.uint8]) -> NDArray[np.bool_]:
     """Where letters are no gaps."""
-    return ~np.isin(letters, np.frombuffer(GAPS, np.uint8))
+    return ~np.isin(letters, GAPS)
 
 
 def _core_columns(letters: NDArray[np.uint8], mask: NDArray[np.bool_] | None, file: str | None) -> NDArray[np.bool_]:

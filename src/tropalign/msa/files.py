@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from tropalign.errors import UsageError
 from tropalign.execution.files import check_outputs, check_terminal, write_to
-from tropalign.formats import msa as alignments
 from tropalign.formats.aligned import AlignedContext, title_of
 from tropalign.formats.header import Header
 from tropalign.formats.registry import format_for_path, make_writer
 from tropalign.results.multiple import MultipleAlignment
+from tropalign.sequences import aligned_files
 from tropalign.sequences.alphabet import Alphabet, alphabet_of
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def read_alignment(path: Source, *, alphabet: Alphabet | str | None = None) -> M
     >>> tropalign.read_alignment("examples/16s/ref.phy.gz").shape
     (802, 3644)
     """
-    names, letters, descriptions = alignments.read_described(path)
+    names, letters, descriptions = aligned_files.read_described(path)
     made = MultipleAlignment.from_rows(names, letters, None if alphabet is None else alphabet_of(alphabet))
     return replace(made, sequences=replace(made.sequences, descriptions=descriptions)) if any(descriptions) else made
 

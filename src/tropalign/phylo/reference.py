@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from tropalign import _native
 from tropalign.errors import InputError, shown
-from tropalign.formats.msa import read_alignment
 from tropalign.machine.threads import resolve_threads
 from tropalign.phylo.branch_vectors import branch_maker
 from tropalign.phylo.reference_files import ARRAYS, damaged, is_saved, read_saved, write_saved
@@ -23,6 +22,7 @@ from tropalign.phylo.scoring import GAP_FLAGS
 from tropalign.phylo.tree import Tree, parse_tree, read_tree
 from tropalign.properties import cached_property
 from tropalign.sequences import Alphabet
+from tropalign.sequences.aligned_files import read_alignment
 from tropalign.sequences.alphabet import alphabet_named, alphabet_of, byte_counts, judge_counts
 
 if TYPE_CHECKING:

@@ -220,15 +220,15 @@ def _found(stream: io.BufferedReader, file: str) -> Iterator[tuple[dict[str, Any
     if is_old:
         from tropalign.profile.hmmer2_models import read_hmmer2
     is_empty = True
-    for line, text in _records(stream):
+    for line, text in records_in(stream):
         is_empty = False
         yield read_hmmer2(text, file, line) if is_old else _read_text(text, file, line), line
     if is_empty:
         raise InputError("the file is empty", file=file)
 
 
-def _records(stream: io.BufferedReader) -> Iterator[tuple[int, bytes]]:
-    """Each model's text, to its line //, and how many lines of the file stand before it."""
+def records_in(stream: io.BufferedReader) -> Iterator[tuple[int, bytes]]:
+    """Each model's text, or each alignment's, to its line //, and how many lines of the file stand before it."""
     line, rest = 0, b""
     while block := stream.read(BLOCK_BYTES):
         *texts, rest = _split(rest + block)

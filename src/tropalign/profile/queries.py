@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from tropalign.errors import InputError, TropalignWarning, UsageError, shown
 from tropalign.formats.format import COMPRESSED
-from tropalign.formats.msa import BY_BIOPYTHON, CLUSTALS, read_alignment
 from tropalign.profile.building import model_of_sequence, models_of_stockholm, refuse_nucleotides, stockholm_of
 from tropalign.profile.model_files import OLD_TEXT, TEXT, is_binary, models_of, pressed_alone
 from tropalign.profile.models import Model
 from tropalign.profile.proteins import EASEL_CODES, UNKNOWN, Encoder
+from tropalign.sequences.aligned_files import BY_BIOPYTHON, CLUSTALS, read_alignment
 from tropalign.sequences.blocks import TARGETS, blocks_of
 from tropalign.sequences.files import Source, file_name, is_stream, opened
 from tropalign.sequences.records import records_of_file
@@ -29,6 +29,8 @@ STOCKHOLM = b"# STOCKHOLM"
 #: How much is looked at to tell what a file holds.
 FIRST_BYTES = 1 << 12
 A2M_MATCH = re.compile(rb"([A-Z-])")
+#: How names of files end in which lower-case letters are insertions.
+A2M_SUFFIXES = (".a2m", ".a3m")
 #: What queries that are alignments or sequences are; "auto": proteins, unless all letters are nucleotides'.
 ALPHABETS = ("auto", "protein")
 
@@ -86,7 +88,7 @@ def read_queries(
     are_proteins = alphabet == "protein"
     source = pressed_alone(source)
     file = file_name(source)
-    stem, suffix = _stem_and_suffix(source)
+    stem, suffix = stem_and_suffix(source)
     with opened(source) as stream:
         begin = stream.peek(FIRST_BYTES).lstrip()
         if kind == "auto":
@@ -95,14 +97,35 @@ def read_queries(
             yield from models_of(stream, file, skip_foreign)
         elif kind == "sequences":
             yield from _models_of_sequences(stream, are_proteins)
-        elif begin.startswith(STOCKHOLM):
-            yield from models_of_stockholm(stream.read(), file, stem, are_proteins)
-        elif begin.startswith(b">"):
-            names, rows, is_match = _fasta_rows(stream, file, is_a2m=suffix == ".a2m")
-            yield from models_of_stockholm(_stockholm(names, rows, is_match, file), file, stem, are_proteins)
         else:
-            names, rows = read_alignment(stream)
-            yield from models_of_stockholm(_stockholm(names, rows, None, file), file, stem, are_proteins)
+            data = stockholm_in(stream, begin, file, suffix)
+            yield from models_of_stockholm(data, file, stem, are_proteins)
+
+
+def stockholm_in(stream: io.BufferedReader, begin: bytes, file: str, suffix: str) -> bytes:
+    """The alignments of a file in Stockholm's format, which HMMER's builder is given.
+
+    Parameters
+    ----------
+    stream, begin
+        The file, and what it begins with, blanks aside.
+    file
+        What messages call it.
+    suffix
+        How its name ends, which tells A2M and A3M.
+
+    Raises
+    ------
+    InputError
+        A file that holds something else, or letters that stand in no alignment.
+    """
+    if begin.startswith(STOCKHOLM):
+        return stream.read()
+    if begin.startswith(b">"):
+        names, rows, is_match = _fasta_rows(stream, file, is_a2m=suffix in A2M_SUFFIXES)
+        return _stockholm(names, rows, is_match, file)
+    names, rows = read_alignment(stream)
+    return _stockholm(names, rows, None, file)
 
 
 def _judged(begin: bytes, stream: io.BufferedReader, file: str) -> tuple[str, io.BufferedReader]:
@@ -199,7 +222,7 @@ def _stockholm(names: tuple[str, ...], rows: NDArray[np.uint8], is_match: NDArra
     return stockholm_of(rows, is_match)
 
 
-def _stem_and_suffix(source: Source) -> tuple[str, str]:
+def stem_and_suffix(source: Source) -> tuple[str, str]:
     """What a model is called after its file, and the suffix of that, compression aside."""
     if is_stream(source) or source == "-":
         return "query", ""

@@ -21,8 +21,6 @@ MOST_BLANKS = 1 << 20
 BLANKS = b" \t\x0b\x0c\r\n\x1c\x1d\x1e\x1f"
 #: How a sequence store begins.
 STORE_MAGIC = b"tropalign store\n"
-#: Formats that other programs can turn into FASTA, by the begin of a file.
-FOREIGN = {b"ID   ": "EMBL's or Swiss-Prot's format", b"LOCUS ": "GenBank's format"}
 #: What stands for a byte of a header that dnaio does not take.
 MARK = 127
 FASTQ_LINES = 4
@@ -73,7 +71,7 @@ class RecordText(io.RawIOBase):
         if body.startswith(STORE_MAGIC):
             raise InputError("a sequence store cannot be read from a stream: name the file", file=self._file)
         if body[:1] not in (b">", b"@"):
-            raise InputError(_no_record(body), file=self._file, line=self.blank_lines + 1)
+            raise InputError(_NEITHER, file=self._file, line=self.blank_lines + 1)
         return body
 
     def next_bytes(self, rest: NDArray[np.uint8], wanted: int) -> tuple[NDArray[np.uint8], bool]:
@@ -182,15 +180,6 @@ class AsciiHeaders(io.RawIOBase):
             if byte == MARK and self._taken:
                 found[at] = self._taken.popleft()
         return bytes(found)
-
-
-def _no_record(body: bytes) -> str:
-    """Why no record begins here."""
-    for begin, name in FOREIGN.items():
-        if body.startswith(begin):
-            how = "by HMMER's 'esl-reformat fasta' or EMBOSS's 'seqret'"
-            return f"this is {name}, which is not read: make FASTA of it, {how}"
-    return _NEITHER
 
 
 def _moved(data: bytes, buffer: Any) -> tuple[int, bytes]:

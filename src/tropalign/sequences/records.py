@@ -1,4 +1,4 @@
-"""Records of one FASTA or FASTQ file, and the sentences that say why there are none."""
+"""Records of one file of sequences, and the sentences that say why there are none."""
 
 from __future__ import annotations
 
@@ -11,8 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError, shown
+from tropalign.sequences.aligned_files import GAPS, is_alignment, read_described
 from tropalign.sequences.alphabet import byte_counts
-from tropalign.sequences.files import Source, file_name, opened, tell_of_latin_1
+from tropalign.sequences.files import BYTE_ORDER_MARK, Source, file_name, opened, tell_of_latin_1
+from tropalign.sequences.flat_files import BEGINS as FLAT_FILES
+from tropalign.sequences.flat_files import FlatFileText
 from tropalign.sequences.record_text import BLANKS, MARK, AsciiHeaders, RecordText
 from tropalign.sequences.texts import Texts, mended
 
@@ -96,7 +99,7 @@ def records_of_file(
     count: Callable[[int], None] | None = None,
     keeps_qualities: bool = False,
 ) -> Iterator[Records]:
-    """The records of a file, some at a time.
+    """The records of a file, some at a time: FASTA, FASTQ, flat files, and rows of alignments without their gaps.
 
     Parameters
     ----------
@@ -112,7 +115,7 @@ def records_of_file(
     Raises
     ------
     InputError
-        A file that cannot be read, is empty, is neither FASTA nor FASTQ, or breaks off within a record.
+        A file that cannot be read, is empty, is in none of these formats, or breaks off within a record.
 
     Warns
     -----
@@ -121,11 +124,27 @@ def records_of_file(
     """
     file = file_name(source)
     with opened(source, count) as stream:
-        text = RecordText(stream, file, replaces_bytes)
+        begin = stream.peek().removeprefix(BYTE_ORDER_MARK).lstrip()
+        if is_alignment(begin):
+            yield from _rows(stream)
+            return
+        plain: Any = FlatFileText(stream, file, replaces_bytes) if begin.startswith(FLAT_FILES) else stream
+        text = RecordText(plain, file, replaces_bytes)
         if text.sign == b">":
             yield from in_utf8(_fasta(text, leading_blanks), file)
         else:
             yield from in_utf8(_fastq(text, file, leading_blanks, keeps_qualities), file)
+
+
+def _rows(stream: io.BufferedReader) -> Iterator[Records]:
+    """Rows of an alignment, which is read whole, without their gaps."""
+    names, letters, descriptions = read_described(stream)
+    for begin in range(0, len(names), BLOCK_RECORDS):
+        chosen = slice(begin, begin + BLOCK_RECORDS)
+        stays = ~np.isin(letters[chosen], GAPS)
+        offsets = np.concatenate([[0], np.cumsum(np.count_nonzero(stays, axis=1))])
+        kept = letters[chosen][stays]
+        yield Records(names[chosen], descriptions[chosen], kept, offsets, byte_counts(kept))
 
 
 def in_utf8(found: Iterable[Records], file: str) -> Iterator[Records]:

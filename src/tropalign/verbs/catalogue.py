@@ -14,6 +14,7 @@ HOMES = {
     "cluster": "tropalign.verbs.cluster:Cluster",
     "msa": "tropalign.verbs.msa:Msa",
     "tree": "tropalign.verbs.tree:MakeTree",
+    "build": "tropalign.verbs.build:Build",
     "search": "tropalign.verbs.hits:Search",
     "scan": "tropalign.verbs.hits:Scan",
     "place": "tropalign.verbs.place:Place",

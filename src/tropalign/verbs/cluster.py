@@ -16,6 +16,7 @@ from tropalign.verbs.alignment import AlignmentOptions
 from tropalign.verbs.command import Served
 from tropalign.verbs.run_options import (
     GROUP,
+    SEQUENCE_FILES,
     DeviceOptions,
     DryRunOptions,
     MemoryOptions,
@@ -98,7 +99,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         metavar="FILE",
         holds="sequences",
         label="Sequences",
-        help="FASTA or FASTQ, compressed or not; - is standard input",
+        help=SEQUENCE_FILES,
     )
     min_identity: float | None = but(ClusteringOptions, "min_identity", default=None)  # type: ignore[assignment]
     coverage_of: CoverageOf | None = but(ClusteringOptions, "coverage_of", default=None)  # type: ignore[assignment]

@@ -7,14 +7,14 @@ import sys
 from tropalign.formats.format import BYTES, Format
 from tropalign.options.option import REQUIRED, again, input_file, output_file
 from tropalign.verbs.command import Command, Served
-from tropalign.verbs.run_options import OutputOptions
+from tropalign.verbs.run_options import SEQUENCE_FILES, OutputOptions
 
 
 class Build(Command):
     """A store of sequence files."""
 
     verb = "db build"
-    summary = "make a store of FASTA or FASTQ files"
+    summary = "make a store of files of sequences"
     served = Served(
         title="Build a database", kind="", format=Format("store", (".tdb",), BYTES), example={"sources": "family.fasta"}
     )
@@ -25,7 +25,7 @@ class Build(Command):
         metavar="FILE",
         holds="sequences",
         label="Sequences",
-        help="FASTA or FASTQ, compressed or not, or a store; - is standard input",
+        help=f"{SEQUENCE_FILES}; or stores",
     )
     output: str = output_file(
         default=REQUIRED,

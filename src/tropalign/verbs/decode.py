@@ -14,6 +14,7 @@ from tropalign.options.option import Options, again, input_file, option, output_
 from tropalign.verbs.alignment import SequenceOptions
 from tropalign.verbs.command import Command, Served
 from tropalign.verbs.run_options import (
+    SEQUENCE_FILES,
     CommentOptions,
     DeviceOptions,
     EachOption,
@@ -108,9 +109,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory or disk, 130 interrupted."""
     served = Served(title="Find segments", kind="segments", is_resumable=True, example={"sequences": "cpgislands.fa"})
     each_input = "sequences"
 
-    sequences: list[str] = input_file(
-        flags=(), many="+", metavar="FASTA", holds="sequences", help="sequences, compressed or not; - is stdin"
-    )
+    sequences: list[str] = input_file(flags=(), many="+", metavar="FASTA", holds="sequences", help=SEQUENCE_FILES)
     skip_empty: bool = again(SequenceOptions, "skip_empty", group="")
     model: str = input_file(
         holds="model",

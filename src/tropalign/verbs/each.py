@@ -97,7 +97,12 @@ _current = threading.local()
 
 
 def outcome_of(command: Command, file: str, n_threads: int, memory_bytes: int) -> Outcome:
-    """Runs the command of a file. Errors become sentences, but for those of no file."""
+    """Hashes a file, then runs its command. Errors become sentences, but for those of no file."""
+    content = hash_of_file(file)
+    return _ran(command, file, n_threads, memory_bytes)._replace(content=content)
+
+
+def _ran(command: Command, file: str, n_threads: int, memory_bytes: int) -> Outcome:
     from tropalign.execution.parts import parts_directory, recorded_manifest
 
     _current.file = file
@@ -164,9 +169,9 @@ class Each:
         if not self._value("dry_run"):
             self._make_folder()
         records = Records(self._folder, self._value("shard"))
-        marks = {work.file: self._mark(work) for work in works}
-        left = [work for work in works if not records.is_done(work.file, marks[work.file])]
+        self._hashes = {path: hash_of_file(path) for path in self._read_by_all()}
         if self._value("dry_run"):
+            left = self._left(works, records, lambda done: None)
             n_bytes = sum(os.path.getsize(work.file) for work in left if os.path.isfile(work.file))
             print(f"files    {len(works):,}, {len(works) - len(left):,} of them done; {n_bytes:,} bytes are left")
             print(f"output   {self._folder}")
@@ -174,6 +179,7 @@ class Each:
         found = dict.fromkeys((work.file for work in works), Outcome())
         begin = time.perf_counter()
         with self._watched(len(works)) as progress, _naming_files(), reading_once(), records.held():
+            left = self._left(works, records, progress)
             for work, outcome in _told_that_it_goes_on(self._outcomes(left, len(works) - len(left), progress)):
                 if outcome.ends_all:
                     error = ResourceError(f"{outcome.message}; the same command then goes on where this one stopped")
@@ -181,10 +187,20 @@ class Each:
                     raise error
                 found[work.file] = outcome
                 if not outcome.code:
-                    records.add(work.file, marks[work.file], self._outputs(work.command))
+                    records.add(work.file, self._mark(work, outcome.content), self._outputs(work.command))
         outputs = {work.file: Path(getattr(work.command, "output")) for work in works}  # noqa: B009
         records.finish([work.file for work in works], outputs, found)
         self._tell(records, found, len(left), time.perf_counter() - begin)
+
+    def _left(self, works: Sequence[Work], records: Records, progress: Callable[[int], None]) -> list[Work]:
+        """Works that no earlier run has done; files that one has are hashed, the others when their turn comes."""
+        left: list[Work] = []
+        for n_seen, work in enumerate(works):
+            file = work.file
+            if not (records.is_known(file) and records.is_done(file, self._mark(work, hash_of_file(file)))):
+                left.append(work)
+            progress(n_seen + 1 - len(left))
+        return left
 
     def _tell(self, records: Records, found: dict[str, Outcome], n_left: int, seconds: float) -> None:
         from tropalign.verbs.runs import tell_of
@@ -297,18 +313,13 @@ class Each:
         cost: int = max(1, n_bytes) ** self._command.each_power
         return cost
 
-    def _mark(self, work: Work) -> str:
-        """Hash of all that decides the outputs of a file; empty where the file cannot be read."""
-        content = hash_of_file(work.file)
+    def _mark(self, work: Work, content: str) -> str:
+        """Hash of all that decides the outputs of a file, which has that hash; empty where it has none."""
         if not content:
             return ""
-        read = self._read_by_all()
-        for path in read:
-            if path not in self._hashes:
-                self._hashes[path] = hash_of_file(path)
         words = {"version": __version__, "command": repr(work.command.replayed()), "input": content}
         words["output"] = str(getattr(work.command, "output"))  # noqa: B009
-        return hash_of({**words, **{f"file {path}": self._hashes[path] for path in read}})
+        return hash_of({**words, **{f"file {path}": value for path, value in self._hashes.items()}})
 
     def _make_folder(self) -> None:
         from tropalign.execution.files import disk_error

@@ -46,12 +46,15 @@ class Outcome(NamedTuple):
         More than its share would be needed.
     ends_all
         The others would fail, too.
+    content
+        Hash of the file before it was read; empty where that is not possible.
     """
 
     code: int = 0
     message: str = ""
     needs_memory: bool = False
     ends_all: bool = False
+    content: str = ""
 
 
 def hash_of_file(path: str | os.PathLike[str]) -> str:
@@ -110,6 +113,10 @@ class Records:
             if os.fstat(raw.fileno()).st_size:
                 self._append(b"\n")  # after a line that was cut off
             yield
+
+    def is_known(self, file: str) -> bool:
+        """Whether an earlier run has done the file, as it was then."""
+        return file in self._known
 
     def is_done(self, file: str, mark: str) -> bool:
         """Whether an earlier run has made the outputs of a file by equal options, and they are as it left them."""

@@ -10,7 +10,7 @@ from tropalign.options.option import Options, again, but, input_file, option, ou
 from tropalign.profile.options import ForeignOption, SearchOptions
 from tropalign.results.threshold_options import Cutoffs, Thresholds
 from tropalign.verbs.command import Command, Served
-from tropalign.verbs.run_options import EachOption, RunOptions, devices_of, started
+from tropalign.verbs.run_options import SEQUENCE_FILES, EachOption, RunOptions, devices_of, started
 from tropalign.verbs.runs import carry_out
 
 if TYPE_CHECKING:
@@ -197,7 +197,7 @@ class HitCommand(Command):
         many="+",
         metavar="SEQUENCES",
         holds="sequences",
-        help="proteins as FASTA, compressed or not; - is standard input",
+        help=f"proteins: {SEQUENCE_FILES}",
     )
     skip_foreign: bool = again(ForeignOption, "skip_foreign")
 

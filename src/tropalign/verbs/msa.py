@@ -12,7 +12,7 @@ from tropalign.msa.options import ConsistencyOptions, KeepLengthOption, RowOrder
 from tropalign.options.option import Options, but, input_file, option, output_file
 from tropalign.verbs.alignment import SequenceOptions
 from tropalign.verbs.command import Command, Served
-from tropalign.verbs.run_options import EachOption, RunOptions, devices_of, started
+from tropalign.verbs.run_options import SEQUENCE_FILES, EachOption, RunOptions, devices_of, started
 from tropalign.verbs.runs import carry_out, print_forecast, tell_of, where_foretold
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 
         many="+",
         metavar="FASTA",
         holds="sequences",
-        help="one family in one file or several, compressed or not; - is stdin",
+        help=f"one family in one file or several: {SEQUENCE_FILES}",
     )
 
     def check(self) -> None:

@@ -22,7 +22,7 @@ from tropalign.pairwise.options import (
 )
 from tropalign.verbs.alignment import AlignmentOptions
 from tropalign.verbs.command import Served
-from tropalign.verbs.run_options import RunOptions, devices_of, started
+from tropalign.verbs.run_options import SEQUENCE_FILES, RunOptions, devices_of, started
 from tropalign.verbs.runs import carry_out
 
 if TYPE_CHECKING:
@@ -116,9 +116,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
     served = Served(title="Align pairs", kind="pairs", is_resumable=True, example={"queries": "efp.fasta"})
     takes_stdin = True
 
-    queries: str = input_file(
-        flags=(), metavar="A", holds="sequences", help="FASTA or FASTQ, compressed or not; - is standard input"
-    )
+    queries: str = input_file(flags=(), metavar="A", holds="sequences", help=SEQUENCE_FILES)
     targets: str | None = input_file(
         default=None,
         flags=(),
@@ -158,6 +156,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         from tropalign.formats.registry import format_of
         from tropalign.machine.memory import left_for_job
         from tropalign.pairwise import PairsTask
+        from tropalign.pairwise.task import least_bytes
         from tropalign.pairwise.translated import aligned, given
         from tropalign.sequences.batch import held_bytes
 
@@ -173,7 +172,8 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         )
         queries, targets = given(sides[0]), None if sides[1] is None else given(sides[1])
         report_bytes = self._report_bytes(request, len(aligned(sides[0])), len(aligned(sides[1] or sides[0])))
-        memory_bytes = left_for_job(allowed, inputs_bytes + form.package_bytes + report_bytes)
+        least = least_bytes([aligned(side) for side in sides if side is not None])
+        memory_bytes = left_for_job(allowed, inputs_bytes + form.package_bytes + report_bytes, least)
         if request.format == "matrix":
             _check_matrix(len(queries) * len(targets or queries), memory_bytes)
         listed = None if self.pairs is None else self._listed(self.pairs, queries, targets or queries)

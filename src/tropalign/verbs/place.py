@@ -10,7 +10,7 @@ from tropalign.phylo.scoring import GAP_FLAGS, ScoreOptions, StrandOption
 from tropalign.verbs.alignment import SequenceOptions
 from tropalign.verbs.command import Command, Served, read_once
 from tropalign.verbs.place_pipeline import PipelineOptions, check_pipeline, opened_pipeline
-from tropalign.verbs.run_options import EachOption, RunOptions, devices_of, started
+from tropalign.verbs.run_options import SEQUENCE_FILES, EachOption, RunOptions, devices_of, started
 from tropalign.verbs.runs import carry_out
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
         many="*",
         metavar="READS",
         holds="sequences",
-        help="FASTA or FASTQ, compressed or not; - is standard input",
+        help=SEQUENCE_FILES,
     )
     mates: list[str] | None = input_file(
         default=None,

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from tropalign.execution.progress import Show
 
 GROUP = "output and resources"
+#: What a file of sequences may be (`tropalign.sequences.records`), as the verbs' help says it.
+SEQUENCE_FILES = "FASTA, FASTQ, UniProt, EMBL, GenBank or an alignment, compressed or not; - is standard input"
 
 
 class OutputOptions(Options, group=GROUP):
@@ -43,8 +45,8 @@ class CommentOptions(Options, group=GROUP):
     )
 
 
-class DeviceOptions(Options, group=GROUP):
-    """What computes: threads and device."""
+class ThreadOptions(Options, group=GROUP):
+    """How many threads compute."""
 
     threads: int = option(
         default=0,
@@ -54,6 +56,11 @@ class DeviceOptions(Options, group=GROUP):
         role="machine",
         help="threads; 0 (default) for all there are",
     )
+
+
+class DeviceOptions(ThreadOptions, group=GROUP):
+    """What computes: threads and device."""
+
     device: list[str] | None = option(
         default=None,
         kind=Kind("text", check_device_name),

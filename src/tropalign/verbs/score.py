@@ -144,8 +144,8 @@ def _stem(path: str) -> str:
 
 
 def _score(options: Score, test: str, reference: str) -> AlignmentScore:
-    from tropalign.formats.msa import read_alignment
     from tropalign.msa.accuracy import score_alignment
+    from tropalign.sequences.aligned_files import read_alignment
 
     mask: NDArray[np.bool_] | None = None
     if options.all_columns:

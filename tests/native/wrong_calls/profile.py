@@ -15,7 +15,7 @@ TARGETS = {"codes": np.arange(10, dtype=np.uint8), "offsets": i64(0, 4, 10)}
 
 
 def models():
-    """ProfileModel and read_model."""
+    """ProfileModel, read_model, and how many sequences an alignment counts for."""
     wrong = [
         ("match", "not of 1 to 1000000 nodes", part(slice(1)), part(slice(0))),
         ("match", "not 20 residues", np.zeros((4, 19), F32)),
@@ -33,6 +33,17 @@ def models():
         ("consensus", TypeError, "acd"),
     ]
     yield Entry(_native.ProfileModel, MODEL, wrong, name="ProfileModel")
+    aligned = {"codes": np.zeros((3, 4), np.uint8), "is_node": np.ones(4, np.uint8), "background": MODEL["background"]}
+    wrong = [
+        ("codes", "no row, or no column", np.zeros((0, 4), np.uint8), np.zeros((3, 0), np.uint8)),
+        ("codes", "beyond the alphabet of 29", np.full((3, 4), 29, np.uint8)),
+        ("is_node", "not a column each", np.ones(5, np.uint8)),
+        ("is_node", "beyond the alphabet of 2", np.full(4, 2, np.uint8)),
+        ("background", "not 20 residues", np.zeros(29, F32)),
+        ("background", "a residue of less than", np.zeros(20, F32)),
+    ]
+    numbers = {"occupancy": 0.5, "fragment": 0.5, "entropy": 0.59, "sigma": 45.0}
+    yield Entry(_native.effective_number, aligned | numbers, wrong)
     yield Entry(_native.read_model, {"text": b"HMMER3/f\nNAME x\n"}, [("text", TypeError, "HMMER3/f")])
 
 

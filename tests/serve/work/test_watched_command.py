@@ -6,6 +6,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -60,6 +61,16 @@ def test_a_module_of_the_user_is_no_module(folder):
 def test_commands_keep_their_bytecode(folder):
     """Where nobody has compiled the package yet, each job would do so anew: most of a second."""
     assert "PYTHONDONTWRITEBYTECODE" not in environment(folder, given={})
+
+
+def test_a_limit_on_files_cuts_no_bytecode(folder, tmp_path, monkeypatch):
+    """Python would keep what of a module's bytecode the limit lets through, and nobody could import it any more."""
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    (tmp_path / "large_module.py").write_text(f"text = {'x' * 200_000!r}\n")
+    for bounds in (replace(BOUNDS, output_bytes=100_000), BOUNDS):
+        ended = run(folder, "import large_module; print(len(large_module.text))", bounds)
+        assert (ended.code, said(folder)) == (0, "200000\n")
+    assert list((tmp_path / "__pycache__").glob("large_module.*"))
 
 
 def test_paths_are_never_the_folder(folder):

@@ -27,6 +27,9 @@ GRACE_SECONDS = 4.0
 #: Pages are served before jobs are computed.
 NICENESS = 10
 MOST_FILES = 4096
+#: More than any module's bytecode takes. Python does not see that the limit on files cuts it short, and whoever imports
+#: the module later fails.
+BYTECODE_BYTES = 1 << 24
 #: Bytes of standard error and output that are kept: nobody reads them whole.
 MOST_SAID_BYTES = 1 << 22
 #: What a command may hold beyond its ``--memory``: what it is given there is what it plans with.
@@ -160,6 +163,8 @@ def _started(
         "nice": NICENESS,
         "limits": {"RLIMIT_CORE": 0, "RLIMIT_FSIZE": bounds.output_bytes, "RLIMIT_NOFILE": MOST_FILES},
     }
+    if bounds.output_bytes < BYTECODE_BYTES:
+        surroundings = surroundings | {"PYTHONDONTWRITEBYTECODE": "1"}
     launcher = [sys.executable, "-I", "-S", launch.__file__, json.dumps(plan)]
     folder.status.write_bytes(b"")
     with folder.stdout.open("wb") as fresh_out, folder.stderr.open("wb") as fresh_err:

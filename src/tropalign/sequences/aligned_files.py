@@ -1,8 +1,9 @@
-"""Multiple alignments from files: PHYLIP, FASTA, Stockholm, Clustal and MSF."""
+"""Multiple alignments from files: PHYLIP, FASTA, A3M, Stockholm, Clustal and MSF."""
 
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError, shown
+from tropalign.sequences.alphabet import GAP_LETTERS
 from tropalign.sequences.files import Source, file_name, read_lines, tell_of_latin_1
 from tropalign.sequences.texts import decoded
 
@@ -26,14 +28,26 @@ BY_BIOPYTHON = {
 CLUSTALS = (b"CLUSTAL", b"MUSCLE", b"PROBCONS", b"MSAPROBS", b"Kalign")
 
 
+#: What stands for no residue; MSF's has "~" at the ends of rows, too.
+GAPS = np.frombuffer(GAP_LETTERS.encode() + b"~", np.uint8)
+_PHYLIP = re.compile(rb"\s*\d+[ \t]+\d+\s*\n")
+
+
 class UnequalRowsError(InputError):
     """Rows of several lengths: perhaps sequences that are not aligned yet, and a caller may know what takes those."""
+
+
+def is_alignment(begin: bytes) -> bool:
+    """Whether a file that begins with these bytes, blanks aside, holds an alignment in a format that says so."""
+    return begin.startswith((*CLUSTALS, *BY_BIOPYTHON)) or _PHYLIP.match(begin) is not None
 
 
 def read_alignment(path: Source) -> tuple[tuple[str, ...], NDArray[np.uint8]]:
     """Names and letters of an alignment; the format is judged by the first line, compression by content.
 
-    PHYLIP is relaxed: a name ends at the first blank. Its rows are one line each, or in blocks.
+    PHYLIP is relaxed: a name ends at the first blank. Its rows are one line each, or in blocks. Rows of FASTA that are
+    of one length but for their small letters are A3M's, in which these are inserted between columns: they get columns
+    of their own, begin at the left of them, and become capitals.
 
     Returns
     -------
@@ -63,7 +77,7 @@ def read_described(path: Source) -> tuple[tuple[str, ...], NDArray[np.uint8], tu
     # A file without a letter is refused by read_lines.
     first = next((number, line) for number, line in numbered if line.strip())
     lines = chain([first], ((number, line) for number, line in numbered if line.strip()))
-    rows = _Rows(file)
+    rows = _Rows(file, may_be_a3m=first[1].startswith(b">"))
     if first[1].startswith(b">"):
         _read_fasta(lines, rows)
     elif first[1].startswith(CLUSTALS):
@@ -78,12 +92,14 @@ def read_described(path: Source) -> tuple[tuple[str, ...], NDArray[np.uint8], tu
 class _Rows:
     """Rows one after another, in one piece of memory."""
 
-    def __init__(self, file: str) -> None:
-        self.file = file
+    def __init__(self, file: str, may_be_a3m: bool = False) -> None:
+        self.file, self._may_be_a3m = file, may_be_a3m
         self.names: dict[str, str] = {}  # with what follows them
         self.letters = bytearray()
         self.width: int | None = None
-        self._begin = 0
+        self._ends = [0]
+        self._n_matches = -1  # letters of the first row in A3M's columns
+        self._is_a3m = False
         self._is_utf8 = True
 
     def text(self, data: bytes) -> str:
@@ -103,14 +119,29 @@ class _Rows:
     def _end(self) -> None:
         if not self.names:
             return
-        size, self._begin = len(self.letters) - self._begin, len(self.letters)
+        size = len(self.letters) - self._ends[-1]
+        self._ends.append(len(self.letters))
         self.width = size if self.width is None else self.width
-        if size != self.width:
+        if size != self.width and not self._is_row_of_a3m():
             raise UnequalRowsError(
                 f"{size} letters, but {self.width} are expected: rows of an alignment are equally long",
                 file=self.file,
                 record=list(self.names)[-1],
             )
+
+    def _is_row_of_a3m(self) -> bool:
+        """Whether the last row has as many letters and gaps of columns as the first one."""
+        if not self._may_be_a3m:
+            return False
+        if self._n_matches < 0:
+            self._n_matches = int(_is_match(self._row(0)).sum())
+        # Sequences that are not aligned, masked by small letters, may have as many capitals, but no gaps.
+        says_so = b"-" in self.letters or ".a3m" in self.file.lower()
+        self._is_a3m = says_so and self._n_matches == int(_is_match(self._row(len(self._ends) - 2)).sum())
+        return self._is_a3m
+
+    def _row(self, k: int) -> NDArray[np.uint8]:
+        return np.frombuffer(self.letters[self._ends[k] : self._ends[k + 1]], np.uint8)
 
     def finish(self) -> tuple[tuple[str, ...], NDArray[np.uint8]]:
         """Names and letters."""
@@ -119,7 +150,42 @@ class _Rows:
             raise InputError("the alignment has no columns", file=self.file)
         if not self._is_utf8:
             tell_of_latin_1(self.file)
+        if self._is_a3m:
+            return tuple(self.names), _unfolded([self._row(k) for k in range(len(self.names))])
         return tuple(self.names), np.frombuffer(self.letters, np.uint8).reshape(len(self.names), self.width)
+
+
+def _is_match(row: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """Which letters of a row of A3M stand in columns of all rows: all but small ones, and the gaps beside these."""
+    is_match: NDArray[np.bool_] = ~(((row >= ord("a")) & (row <= ord("z"))) | (row == ord(".")))
+    return is_match
+
+
+def _unfolded(rows: list[NDArray[np.uint8]]) -> NDArray[np.uint8]:
+    """Rows of A3M with a column for each inserted letter.
+
+    As many columns are inserted at a place as the row with the most letters there needs:
+
+        MKvV     MKV-V
+        MKagV    MKAGV
+        MK-      MK---
+    """
+    matches = [_is_match(row) for row in rows]
+    before = [np.cumsum(is_match) for is_match in matches]  # columns up to each letter
+    n_matches = int(matches[0].sum())
+    inserted = np.zeros(n_matches + 1, np.int64)
+    for row, is_match, place in zip(rows, matches, before, strict=True):
+        np.maximum(inserted, np.bincount(place[~is_match & (row != ord("."))], minlength=n_matches + 1), out=inserted)
+    # A place's insertion begins behind the columns before the place and what is inserted there.
+    begins = np.arange(n_matches + 1) + np.cumsum(inserted) - inserted
+    found = np.full((len(rows), n_matches + int(inserted.sum())), ord("-"), np.uint8)
+    for made, row, is_match, place in zip(found, rows, matches, before, strict=True):
+        made[begins[1:] - 1] = row[is_match]
+        is_inserted = ~is_match & (row != ord("."))
+        places = place[is_inserted]
+        first = np.searchsorted(places, places, "left")  # of the letters at a place
+        made[begins[places] + np.arange(len(places)) - first] = row[is_inserted] - (ord("a") - ord("A"))
+    return found
 
 
 def _read_fasta(lines: Iterable[tuple[int, bytes]], rows: _Rows) -> None:

@@ -4,8 +4,9 @@ import random
 
 import pytest
 
+import tropalign
 from tropalign.errors import InputError, TropalignWarning
-from tropalign.formats.msa import read_alignment
+from tropalign.sequences.aligned_files import read_alignment
 
 GOOD = {
     "fasta": b">a one\nACGT\nAC\n>b\nAC-TAC\n",
@@ -74,3 +75,40 @@ def test_names_that_are_not_utf8_are_told(tmp_path):
         with pytest.warns(TropalignWarning) as told:
             assert read_alignment(path)[0] == ("\u00e9",)
         assert str(told[0].message) == f"{path}: bytes that are not UTF-8 are read as Latin-1"
+
+
+def test_rows_of_a3m_get_columns_for_what_is_inserted(tmp_path):
+    path = tmp_path / "a.a3m"
+    path.write_text(">a\nMKV\n>b\nagMKtV\n>c\nM-aaV\n>d\n-K.Vxyz\n")
+    names, letters = read_alignment(path)
+    assert names == tuple("abcd")
+    assert [row.tobytes().decode() for row in letters] == ["--MK--V---", "AGMKT-V---", "--M-AAV---", "---K--VXYZ"]
+
+
+def test_masked_sequences_are_no_a3m(tmp_path):
+    path = tmp_path / "a.fa"
+    path.write_text(">a\nMKV\n>b\nagMKtV\n")
+    with pytest.raises(InputError, match="6 letters, but 3 are expected"):
+        read_alignment(path)
+
+
+def test_what_is_written_as_a3m_is_read(tmp_path):
+    path = tmp_path / "a.a3m"
+    whole = tropalign.align_multiple(tropalign.read_sequences("examples/efp.fasta")[:12])
+    tropalign.write_alignment(whole, path)
+    found = tropalign.read_alignment(path)
+    assert found.sequences.names == whole.sequences.names
+    assert [found.sequences.text(k) for k in range(12)] == [whole.sequences.text(k) for k in range(12)]
+    is_query = whole.letters[0] != ord("-")
+    columns = found.letters[0] != ord("-")
+    assert (found.letters[:, columns] == whole.letters[:, is_query]).all()
+
+
+@pytest.mark.parametrize("format_name", ["clustal", "stockholm", "phylip", "msf"])
+def test_rows_of_alignments_serve_as_sequences(format_name, tmp_path):
+    path = tmp_path / "a"
+    batch = tropalign.read_sequences("examples/efp.fasta")[:5]
+    tropalign.write_alignment(tropalign.align_multiple(batch), path, format=format_name)
+    found = tropalign.read_sequences(path)
+    assert found.names == batch.names
+    assert [found.text(k) for k in range(5)] == [batch.text(k) for k in range(5)]

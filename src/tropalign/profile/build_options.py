@@ -1,0 +1,248 @@
+"""How a model is made of an alignment, as hmmbuild's options say it: columns, weights, priors, single sequences."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from tropalign.errors import UsageError, named
+from tropalign.machine.numbers import whole_number
+from tropalign.options.kinds import FRACTION, POSITIVE, whole
+from tropalign.options.option import Options, option
+from tropalign.profile.options import MOST_SEED
+
+#: Words of options, and what HMMER's builder calls them.
+COLUMNS = {"occupied": "fast", "reference": "hand"}
+WEIGHTS = {"position": "pb", "tree": "gsc", "blosum": "blosum", "none": "none", "given": "given"}
+EFFECTIVE = {"entropy": "entropy", "exponent": "exp", "clusters": "clust", "none": "none"}
+PRIORS = {"mixture": "alphabet", "laplace": "laplace", "none": None}
+#: Letters of alignments, and what Easel calls them; "auto": as their content says.
+ALPHABETS = {"auto": None, "protein": "amino", "dna": "dna", "rna": "rna"}
+#: Scores that single sequences of proteins are built with, and HMMER's builder knows.
+MATRICES = (
+    "BLOSUM62", "BLOSUM45", "BLOSUM50", "BLOSUM80", "BLOSUM90", "PAM30", "PAM70", "PAM120", "PAM240",
+)  # fmt: skip
+#: Numbers that are fractions, and those that are above 0.
+_FRACTIONS = ("occupancy", "fragments", "weights_identity", "clusters_identity", "gap_open", "gap_extend")
+_POSITIVE = ("entropy", "sigma", "effective_number")
+
+
+class BuildOptions(Options, group="how models are made"):
+    """How a model is made of an alignment. Checked when made.
+
+    Parameters
+    ----------
+    columns
+        "occupied": nodes are the columns in which enough rows have a residue; "reference": those that the alignment's
+        line RF marks.
+    occupancy
+        The weighted share of residues from which on a column is a node.
+    fragments
+        A row with no more residues than this share of the columns is a fragment: its ends are unknown, and no gaps.
+    weights
+        Of rows: "position" (Henikoff and Henikoff), "tree" (Gerstein, Sonnhammer and Chothia), "blosum" (clusters),
+        "none", "given" (the alignment's own, WT of Stockholm).
+    weights_identity
+        Identity from which on rows are of one cluster, of weights "blosum".
+    effective
+        The effective number of sequences: "entropy" (so many that the mean information per node is the aim),
+        "exponent", "clusters", or "none" (as many as there are).
+    effective_number
+        That number itself, whatever `effective` says.
+    entropy
+        The aim of "entropy" in bits per node; None: by the alphabet.
+    sigma
+        Bits of the whole model that "entropy" aims at, at least.
+    clusters_identity
+        Identity from which on rows are of one cluster, of effective "clusters".
+    prior
+        "mixture" (of Dirichlet densities), "laplace" (one more of everything), "none" (frequencies as they are).
+    single
+        A model of a single row is made as phmmer makes it, by a substitution matrix.
+    matrix, gap_open, gap_extend
+        The matrix, and the probabilities of gaps; None: 0.02 and 0.4 for proteins, 0.03125 and 0.75 for nucleotides.
+    seed
+        Of the random sequences that models are calibrated with.
+
+    Raises
+    ------
+    UsageError
+        A value that is none of these.
+    """
+
+    columns: str = option(
+        default="occupied",
+        choices=COLUMNS,
+        label="Columns that become nodes",
+        is_common=True,
+        help="which columns become nodes: occupied (default), where --occupancy of the rows have a residue; reference, "
+        "those that the line RF of Stockholm marks (hmmbuild's --fast and --hand)",
+        form_help="Which columns become nodes: those that enough rows have a residue in, or those that the line RF of "
+        "Stockholm marks",
+    )
+    occupancy: float = option(
+        default=0.5,
+        kind=FRACTION,
+        metavar="X",
+        label="Occupancy of a node",
+        is_common=True,
+        help="weighted share of residues from which on a column becomes a node (hmmbuild's --symfrac; default: 0.5)",
+    )
+    fragments: float = option(
+        default=0.5,
+        kind=FRACTION,
+        metavar="X",
+        label="Length of a fragment",
+        help="a row with residues in at most this share of the columns is a fragment, whose ends are unknown and no "
+        "gaps (hmmbuild's --fragthresh; default: 0.5)",
+    )
+    weights: str = option(
+        default="position",
+        choices=WEIGHTS,
+        label="Weights of rows",
+        help="weights of rows: position (default; Henikoff and Henikoff), tree (Gerstein, Sonnhammer and Chothia), "
+        "blosum (clusters), none, given (WT of Stockholm); hmmbuild's --wpb, --wgsc, --wblosum, --wnone, --wgiven",
+    )
+    weights_identity: float = option(
+        default=0.62,
+        kind=FRACTION,
+        metavar="X",
+        label="Identity of clusters, of weights",
+        help="with --weights blosum: identity from which on rows are of one cluster (hmmbuild's --wid; default: 0.62)",
+    )
+    effective: str = option(
+        default="entropy",
+        choices=EFFECTIVE,
+        label="Effective number of sequences",
+        help="how the effective number of sequences is found: entropy (default), exponent, clusters, none (hmmbuild's "
+        "--eent, --eentexp, --eclust, --enone)",
+    )
+    effective_number: float | None = option(
+        default=None,
+        kind=POSITIVE,
+        metavar="X",
+        label="The effective number itself",
+        help="the effective number of sequences itself (hmmbuild's --eset)",
+    )
+    entropy: float | None = option(
+        default=None,
+        kind=POSITIVE,
+        metavar="BITS",
+        label="Bits per node",
+        help="with --effective entropy: mean information per node to aim at, in bits (hmmbuild's --ere; default: 0.59 "
+        "for proteins, 0.62 for nucleotides)",
+    )
+    sigma: float = option(
+        default=45.0,
+        kind=POSITIVE,
+        metavar="BITS",
+        label="Bits per model",
+        help="with --effective entropy: information of a short model to aim at, in bits (hmmbuild's --esigma; default: "
+        "45)",
+    )
+    clusters_identity: float = option(
+        default=0.62,
+        kind=FRACTION,
+        metavar="X",
+        label="Identity of clusters, of the effective number",
+        help="with --effective clusters: identity from which on rows are of one cluster (hmmbuild's --eid; default: "
+        "0.62)",
+    )
+    prior: str = option(
+        default="mixture",
+        choices=PRIORS,
+        help="prior of probabilities: mixture (default; of Dirichlet densities), laplace (one more of everything), "
+        "none (hmmbuild's --plaplace, --pnone)",
+    )
+    single: bool = option(
+        default=False,
+        label="Single sequences by a matrix",
+        help="make the model of a single row by a substitution matrix, as phmmer does (hmmbuild's --singlemx)",
+    )
+    matrix: str | None = option(
+        default=None,
+        choices=MATRICES,
+        help="with --single: the matrix, for proteins (hmmbuild's --mx; default: BLOSUM62)",
+    )
+    gap_open: float | None = option(
+        default=None,
+        kind=FRACTION,
+        metavar="P",
+        label="Probability that a gap opens",
+        help="with --single: probability that a gap opens, below 0.5 (hmmbuild's --popen; default: 0.02 for proteins, "
+        "0.03125 for nucleotides)",
+    )
+    gap_extend: float | None = option(
+        default=None,
+        kind=FRACTION,
+        metavar="P",
+        label="Probability that a gap goes on",
+        help="with --single: probability that a gap goes on, below 1 (hmmbuild's --pextend; default: 0.4 for proteins, "
+        "0.75 for nucleotides)",
+    )
+    seed: int = option(
+        default=42,
+        kind=whole(1, MOST_SEED),
+        metavar="N",
+        label="Random seed",
+        help="seed of the random sequences that models are calibrated with (default: 42)",
+    )
+
+    def settle(self) -> None:
+        """Checks the values; numbers become float and int."""
+        self.check_choices()
+        for name in (*_FRACTIONS, *_POSITIVE):
+            value = getattr(self, name)
+            if value is not None:
+                self.set(name, _number(name, value, 1.0 if name in _FRACTIONS else math.inf))
+        for name, bound in (("gap_open", 0.5), ("gap_extend", 1.0)):
+            if getattr(self, name) is not None and getattr(self, name) >= bound:
+                raise UsageError(f"{named(name)} {getattr(self, name):g} is not below {bound:g}")
+        self.set("seed", whole_number("seed", self.seed, 1, MOST_SEED))
+
+    def check_company(self) -> None:
+        """Raises UsageError for an option of which nothing would come beside the others."""
+        by_number, by_entropy = self.effective_number is not None, self.effective in ("entropy", "exponent")
+        for is_in_vain, names, remedy in (
+            (by_number, ("effective", "entropy", "sigma", "clusters_identity"), "effective_number says it all"),
+            (not by_entropy, ("entropy", "sigma"), "effective is not entropy"),
+            (self.effective != "clusters", ("clusters_identity",), "effective is not clusters"),
+            (self.weights != "blosum", ("weights_identity",), "weights is not blosum"),
+            (self.columns == "reference", ("occupancy",), "columns is reference"),
+            (not self.single, ("matrix", "gap_open", "gap_extend"), "single is not given"),
+        ):
+            for name in names if is_in_vain else ():
+                if getattr(self, name) != self.declared()[name].default:
+                    option, _, rest = remedy.partition(" ")
+                    raise UsageError(f"{named(name)} changes nothing where {named(option)} {rest}: leave it out")
+
+    def of_builder(self) -> dict[str, Any]:
+        """The values as HMMER's builder is given them."""
+        effective = EFFECTIVE[self.effective] if self.effective_number is None else self.effective_number
+        return {
+            "architecture": COLUMNS[self.columns],
+            "symfrac": self.occupancy,
+            "fragthresh": self.fragments,
+            "weighting": WEIGHTS[self.weights],
+            "wid": self.weights_identity,
+            "effective_number": effective,
+            "ere": self.entropy,
+            "esigma": self.sigma,
+            "eid": self.clusters_identity,
+            "prior_scheme": PRIORS[self.prior],
+            "score_matrix": self.matrix,
+            "popen": self.gap_open,
+            "pextend": self.gap_extend,
+            "seed": self.seed,
+        }
+
+
+def _number(name: str, value: Any, most: float) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise UsageError(f"{named(name)} {value!r} is not a number") from None
+    if not 0 <= number <= most or (most == math.inf and number in (0, most)):
+        what = "a fraction between 0 and 1" if most == 1 else "a number above 0"
+        raise UsageError(f"{named(name)} {number:g} is not {what}")
+    return number

@@ -1,0 +1,158 @@
+"""Flat files of UniProt, EMBL and GenBank, handed on as FASTA while they are read.
+
+    ID   7LESS_DROME    Reviewed;   2554 AA.       LOCUS       SCU49845   5028 bp    DNA
+    DE   RecName: Full=Protein sevenless;          DEFINITION  Saccharomyces cerevisiae TCP1-beta gene.
+    ...                                            VERSION     U49845.1
+    SQ   SEQUENCE   2554 AA;  287107 MW; ...       ORIGIN
+         MTMFWQQNVD HQSDEQDKQA ...                         1 gatcctccat atacaacggt ...
+    //                                             //
+
+A name is what the database's own FASTA has for one word: UniProt's entry name, EMBL's and GenBank's accession with its
+version. Of features, references and comments nothing is kept.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator
+from string import ascii_letters
+from typing import Any
+
+from tropalign.errors import InputError
+from tropalign.sequences.files import BYTE_ORDER_MARK
+
+#: How the first record of a flat file begins.
+BEGINS = (b"ID   ", b"LOCUS ")
+#: The line that the letters follow, or the end of a record without any.
+_LETTERS_OR_END = re.compile(rb"^(?:SQ   |ORIGIN|//)[^\n]*\n", re.MULTILINE)
+#: What stands between letters.
+_BETWEEN = b"0123456789 \t\r\n"
+_LETTERS = ascii_letters.encode() + b"*-.?"
+#: Whatever is no letter becomes "?" where a verb takes any byte.
+_REPLACED = bytes(byte if byte in _LETTERS else ord("?") for byte in range(256))
+_PIECE_BYTES = 1 << 20
+
+
+class FlatFileText(io.RawIOBase):
+    """Bytes of FASTA out of a flat file: a line per header, and one per sequence.
+
+    Parameters
+    ----------
+    stream
+        Where the first record begins, blanks aside.
+    file
+        As messages call it.
+    replaces_bytes
+        What is no letter of a sequence is read as ``?``, else it is an InputError.
+    """
+
+    def __init__(self, stream: io.BufferedReader, file: str, replaces_bytes: bool) -> None:
+        self._stream, self._file, self._replaces_bytes = stream, file, replaces_bytes
+        self._data = b""  # from the begin of a line on
+        self._name = ""
+        self._pieces, self._piece = self._fasta(), b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._piece:
+            found = next(self._pieces, None)
+            if found is None:
+                return 0
+            self._piece = found
+        size = min(len(buffer), len(self._piece))
+        buffer[:size], self._piece = self._piece[:size], self._piece[size:]
+        return size
+
+    def _more(self) -> bool:
+        """Reads on; False at the end of the file, where the last line has its end."""
+        data = self._stream.read(_PIECE_BYTES)
+        if not data and self._data and not self._data.endswith(b"\n"):
+            data = b"\n"
+        self._data += data
+        return bool(data)
+
+    def _fasta(self) -> Iterator[bytes]:
+        while head := self._head():
+            yield b">" + _header(head) + b"\n"
+            if not head.rstrip().endswith(b"\n//"):
+                yield from self._letters()
+            yield b"\n"
+
+    def _head(self) -> bytes:
+        """The lines of a record up to its letters, or to its end where it has none; b"" behind the last record."""
+        searched = 0
+        while not (found := _LETTERS_OR_END.search(self._data, searched)):
+            searched = self._data.rfind(b"\n") + 1
+            if not self._more():
+                if self._data.strip():
+                    raise InputError(
+                        "the file breaks off before the sequence of its last record: fetch it again", file=self._file
+                    )
+                return b""
+        head, self._data = self._data[: found.end()].removeprefix(BYTE_ORDER_MARK).lstrip(), self._data[found.end() :]
+        if not head.startswith(BEGINS):
+            line = head.partition(b"\n")[0][:40].decode("latin-1").strip()
+            what = f"a record begins with 'ID' or 'LOCUS', but here is {line!r}"
+            raise InputError(what, file=self._file, record=f"after {self._name}")
+        self._name = _header(head).partition(b" ")[0].decode("utf-8", "replace")
+        return head
+
+    def _letters(self) -> Iterator[bytes]:
+        """Letters of a sequence, to the end of its record, which is taken, too."""
+        while True:
+            end = 0 if self._data.startswith(b"//") else self._data.find(b"\n//") + 1
+            is_end = self._data.startswith(b"//", end)
+            taken = end if is_end else self._data.rfind(b"\n") + 1
+            yield self._checked(self._data[:taken].translate(None, _BETWEEN))
+            self._data = self._data[taken:]
+            if is_end:
+                while b"\n" not in self._data and self._more():
+                    pass
+                self._data = self._data.partition(b"\n")[2]
+                return
+            if not self._more():
+                raise InputError(
+                    "the file breaks off within this record, which has to end with '//': fetch it again",
+                    file=self._file,
+                    record=self._name,
+                )
+
+    def _checked(self, letters: bytes) -> bytes:
+        odd = letters.translate(None, _LETTERS)
+        if odd and not self._replaces_bytes:
+            shown = repr(chr(odd[0])) if odd[0] < 127 else "a byte outside ASCII"
+            raise InputError(f"{shown} in the sequence: mend the record", file=self._file, record=self._name)
+        return letters.translate(_REPLACED) if odd else letters
+
+
+def _header(head: bytes) -> bytes:
+    """Name and description of a record."""
+    return _genbank_header(head) if head.startswith(b"LOCUS") else _embl_header(head)
+
+
+def _embl_header(head: bytes) -> bytes:
+    """The ID line's first word, with EMBL's version, and the DE lines."""
+    lines = head.splitlines()
+    words = lines[0][5:].split()
+    name = words[0].rstrip(b";") if words else b""
+    if words[1:2] == [b"SV"] and len(words) > 2:
+        name += b"." + words[2].rstrip(b";")
+    description = [line[5:] for line in lines if line.startswith(b"DE   ")]
+    return b" ".join([name, *b" ".join(description).split()])
+
+
+def _genbank_header(head: bytes) -> bytes:
+    """The word of VERSION, or else of LOCUS, and the DEFINITION."""
+    fields = {b"LOCUS": b"", b"DEFINITION": b"", b"VERSION": b""}
+    field = b""
+    for line in head.splitlines():
+        if not line.startswith(b" " * 10):
+            field = line.split(b" ", 1)[0]
+        if field in fields:
+            fields[field] += b" " + line[12:]
+    names = [*fields[b"VERSION"].split()[:1], *fields[b"LOCUS"].split()[:1], b""]
+    description = b" ".join(fields[b"DEFINITION"].split()).removesuffix(b".")  # a full stop of the format's
+    return names[0] + b" " + description

@@ -1,0 +1,83 @@
+"""``tropalign build``: alignments to profile hidden Markov models."""
+
+from __future__ import annotations
+
+from tropalign.options.kinds import TEXT
+from tropalign.options.option import Options, input_file, option
+from tropalign.profile.build_options import ALPHABETS, BuildOptions
+from tropalign.verbs.command import Command, Served
+from tropalign.verbs.run_options import EachOption, OutputOptions, ThreadOptions, started
+
+
+class BuiltOptions(Options, group="models"):
+    """What the models are, beside how they are made."""
+
+    name: str | None = option(
+        default=None,
+        flags=("-n", "--name"),
+        kind=TEXT,
+        metavar="NAME",
+        label="Name of the model",
+        is_common=True,
+        help="name of the model, where the file holds one alignment (default: the alignment's, else the file's)",
+    )
+    alphabet: str = option(
+        default="auto",
+        choices=ALPHABETS,
+        is_common=True,
+        help="letters: auto (default; by the first alignment's), protein, dna or rna",
+    )
+
+
+class Build(Command, BuiltOptions, BuildOptions, OutputOptions, ThreadOptions, EachOption):
+    """Alignments to profile hidden Markov models."""
+
+    verb = "build"
+    summary = "make profile HMMs of alignments"
+    description = (
+        "Makes a profile hidden Markov model of each alignment of a file, as hmmbuild of HMMER does; HMMER and "
+        "tropalign search and scan read them."
+    )
+    example = """example:
+  tropalign build family.sto -o family.hmm
+  tropalign build family.aln --name kinases --fragments 0.8 -o kinases.hmm
+  tropalign build families.sto.gz -o library.hmm
+
+Alignments are Stockholm (several in a file make a library), FASTA, A2M, A3M, Clustal, PHYLIP or MSF. Models are those
+of hmmbuild, number by number. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory or disk, 130 interrupted."""
+    served = Served(title="Build profiles", kind="models", example={"alignment": "efp_aligned.fasta"})
+    no_shards = "alignments of a file become models one by one, and have no shards: split the file, or use --each"
+    each_input = "alignment"
+
+    alignment: str = input_file(
+        flags=(),
+        metavar="ALIGNMENT",
+        holds="alignment",
+        help="alignments as Stockholm (one or more), or one as FASTA, A2M, A3M, Clustal, PHYLIP or MSF, compressed or "
+        "not; - is stdin",
+    )
+
+    def run(self) -> None:
+        """Reads, makes the models and writes them."""
+        from tropalign import __version__
+        from tropalign.devices.registry import CpuDevice
+        from tropalign.execution.run import Output, Run
+        from tropalign.formats.header import Header
+        from tropalign.formats.models.text import ModelsContext
+        from tropalign.formats.registry import format_for_path, make_writer
+        from tropalign.machine.memory import default_budget
+        from tropalign.profile.build_task import BuildTask
+
+        name = format_for_path("models", self.output)
+        show = started(self, [self.output], [self.alignment])
+        options = BuildOptions(**self.shared_with(BuildOptions))
+        writer = make_writer("models", name, Header(__version__, self.command_line(), {}), ModelsContext())
+        building = Run(
+            task=BuildTask(self.alignment, options, self.alphabet, self.name),
+            outputs=[Output("models", self.output, writer)],
+            outline=None,
+            parameters={},
+            memory_bytes=default_budget(),
+            unit="alignments",
+        )
+        building.compute([CpuDevice(self.threads)], show)

@@ -1,0 +1,244 @@
+"""tropalign build: files that equal hmmbuild's, libraries, inputs of every format, and what cannot be a model."""
+
+import gzip
+import io
+import random
+import shutil
+import subprocess
+
+import pytest
+from clone import ROOT
+
+from tropalign.cli.main import main
+from tropalign.sequences.aligned_files import read_alignment
+
+pytest.importorskip("pyhmmer", reason="models are built by pyhmmer")
+EXAMPLE = ROOT / "examples" / "efp_aligned.fasta"
+ROWS = [
+    "MKVLAWGGHIKLMDERTYSCPQNNWAGIVLHKKEDRSTYFW", "MKVIAWGG-IKLMDERTYSCPQNNWAGI-LHKKEDRSTYFW",
+    "MRVIAW-GHIKLMEERTYSCPKNNWAGIVLHKREDRSTYYW", "MRVLSW-GHLKLMDDRTWSCPQ-NWSGIVLHKKENRSTYFW",
+]  # fmt: skip
+NUCLEOTIDES = ["ACGTACGTTGCAACGTACGATCGATCGTAGC", "ACGTAC--TGCAACGTACGATCGATCGTNGC", "ACGTACGTTGCAACGTAC-ATCGATCGTAGC"]
+
+
+def stockholm(rows, *lines, columns=()):
+    named = [f"row{k} {row}" for k, row in enumerate(rows)]
+    marks = [f"#=GC {tag} {text}" for tag, text in columns]
+    return "\n".join(["# STOCKHOLM 1.0", *lines, *named, *marks, "//", ""])
+
+
+def built(path, *options):
+    out = path.with_suffix(".out.hmm")
+    assert main(["build", str(path), "-q", "-o", str(out), *options]) == 0
+    return out.read_text()
+
+
+def below_the_version(text):
+    """The lines that hmmbuild writes of an alignment, whatever its version and the day."""
+    return [line for line in text.splitlines() if not line.startswith(("HMMER3/f", "DATE"))]
+
+
+def mutated(rng, rows, letters, share):
+    return ["".join(rng.choice(letters) if x.isalpha() and rng.random() < share else x for x in row) for row in rows]
+
+
+def cut(rng, rows, gap):
+    spans = [sorted(rng.sample(range(len(row) + 1), 2)) for row in rows]
+    return [gap * a + row[a:b] + gap * (len(row) - b) for row, (a, b) in zip(rows, spans, strict=True)]
+
+
+MARKS = "".join("x" if k % 5 else "." for k in range(len(ROWS[0])))
+CURATED = ("#=GF ID family", "#=GF AC PF1.2", "#=GF DE some proteins", "#=GF GA 20.5 18.0;", "#=GF TC 21 19")
+#: Alignments, options of tropalign, and those of hmmbuild.
+CASES = {
+    "as by default": (ROWS, [], []),
+    "one row": (ROWS[:1], [], []),
+    "equal rows": (ROWS[:1] * 5, [], []),
+    "ambiguous letters": (mutated(random.Random(1), ROWS, "XBZJOU", 0.3), [], []),
+    "stars": (mutated(random.Random(2), ROWS, "*-", 0.2), [], []),
+    "fragments by gaps": (cut(random.Random(3), ROWS, "-"), [], []),
+    "fragments": (cut(random.Random(4), ROWS, "~"), [], []),
+    "a model at the second try": (["A---------", "-C--------", "--D-------"], [], []),
+    "occupancy": (ROWS, ["--occupancy", "0.8"], ["--symfrac", "0.8"]),
+    "no fragments": (cut(random.Random(3), ROWS, "-"), ["--fragments", "0"], ["--fragthresh", "0"]),
+    "tree": (ROWS, ["--weights", "tree"], ["--wgsc"]),
+    "blosum": (ROWS, ["--weights", "blosum", "--weights-identity", "0.8"], ["--wblosum", "--wid", "0.8"]),
+    "no weights": (ROWS, ["--weights", "none"], ["--wnone"]),
+    "clusters": (ROWS, ["--effective", "clusters", "--clusters-identity", "0.9"], ["--eclust", "--eid", "0.9"]),
+    "all sequences": (ROWS, ["--effective", "none"], ["--enone"]),
+    "a number": (ROWS, ["--effective-number", "1.25"], ["--eset", "1.25"]),
+    "entropy": (ROWS, ["--entropy", "0.3", "--sigma", "9"], ["--ere", "0.3", "--esigma", "9"]),
+    "laplace": (ROWS, ["--prior", "laplace"], ["--plaplace"]),
+    "no prior": (ROWS, ["--prior", "none"], ["--pnone"]),
+    "another name": (ROWS, ["-n", "other"], ["-n", "other"]),
+    "seed": (ROWS, ["--seed", "7"], ["--seed", "7"]),
+}  # fmt: skip
+
+
+@pytest.mark.skipif(shutil.which("hmmbuild") is None, reason="hmmbuild is not installed")
+class TestBesideHmmbuild:
+    def check(self, tmp_path, text, ours, theirs, name="x.sto"):
+        path = tmp_path / name
+        path.write_text(text)
+        beside = tmp_path / "theirs.hmm"
+        command = ["hmmbuild", "--cpu", "0", "-o", "/dev/null", *theirs, str(beside), str(path)]
+        subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
+        found = below_the_version(built(path, *ours))
+        assert found == below_the_version(beside.read_text()) and len(found) > 20
+
+    @pytest.mark.parametrize("case", CASES)
+    def test_files_are_equal(self, case, tmp_path):
+        rows, ours, theirs = CASES[case]
+        self.check(tmp_path, stockholm(rows), ["--alphabet", "protein", *ours], ["--amino", *theirs])
+
+    @pytest.mark.parametrize("options", [("occupied", "--fast"), ("reference", "--hand")])
+    def test_annotation_is_taken_over(self, options, tmp_path):
+        columns = [("RF", MARKS), ("SS_cons", "HHCCE" * 8 + "."), ("MM", "m" * 5 + "." * 36)]
+        if options[1] == "--fast":  # where version 3.3 of hmmbuild weighs rows by the marks
+            columns = columns[1:]
+        text = stockholm(ROWS, *CURATED, columns=columns)
+        self.check(tmp_path, text, ["--columns", options[0]], [options[1]])
+
+    @pytest.mark.parametrize(
+        ("ours", "theirs"),
+        [
+            ([], []),
+            (["--matrix", "PAM30"], ["--mx", "PAM30"]),
+            (["--gap-open", "0.05", "--gap-extend", "0.3"], ["--popen", "0.05", "--pextend", "0.3"]),
+        ],
+    )
+    def test_single_sequences(self, ours, theirs, tmp_path):
+        self.check(tmp_path, stockholm([ROWS[3]], *CURATED[:1]), ["--single", *ours], ["--singlemx", *theirs])
+
+    @pytest.mark.parametrize(("letters", "word"), [("T", ""), ("T", "dna"), ("U", "rna"), ("U", "")])
+    def test_nucleotides(self, letters, word, tmp_path):
+        rows = [row.replace("T", letters) for row in NUCLEOTIDES]
+        self.check(tmp_path, stockholm(rows), ["--alphabet", word] if word else [], [f"--{word}"] if word else [])
+
+    def test_a_library(self, tmp_path):
+        names = [f"#=GF ID family{k}" for k in range(70)]
+        text = "".join(stockholm(ROWS[k % 3 :], name) for k, name in enumerate(names))
+        self.check(tmp_path, text, ["-t", "2"], [])
+
+    def test_matches_and_insertions(self, tmp_path):
+        text = ">a\nMKVlaWGHIKLMNPQRST\n>b\nMKVWG-IKLMNPQRST\n>c\nM-VwWGHIKLMNPQRST\n"
+        self.check(tmp_path, text, [], ["--informat", "a2m", "--amino"], "x.a2m")
+
+
+def test_every_format_makes_the_same_model(tmp_path):
+    names, rows = read_alignment(EXAMPLE)
+    texts = [row.tobytes().decode() for row in rows]
+    pairs = list(zip(names, texts, strict=True))
+    files = {
+        "efp.fa": "".join(f">{name} words\n{row}\n" for name, row in pairs),
+        "efp.sto": "\n".join(["# STOCKHOLM 1.0", *(f"{name} {row}" for name, row in pairs), "//", ""]),
+        "efp.aln": "\n".join(["CLUSTAL W", "", *(f"{name} {row}" for name, row in pairs), ""]),
+        "efp.phy": "\n".join([f"{len(texts)} {len(texts[0])}", *(f"{name} {row}" for name, row in pairs), ""]),
+    }
+    models = set()
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+        models.add(built(tmp_path / name))
+        (tmp_path / f"{name}.gz").write_bytes(gzip.compress(text.encode()))
+        models.add(built(tmp_path / f"{name}.gz"))
+    assert len(models) == 1 and "NAME  efp\n" in models.pop()
+
+
+def test_threads_change_nothing(tmp_path):
+    path = tmp_path / "x.sto"
+    path.write_text("".join(stockholm(ROWS[k % 2 :], f"#=GF ID f{k}") for k in range(9)))
+    assert built(path, "-t", "1") == built(path, "-t", "3")
+
+
+def test_from_standard_input(tmp_path, monkeypatch, capsysbinary):
+    class Input:
+        buffer = io.BytesIO(stockholm(ROWS).encode())
+
+    monkeypatch.setattr("sys.stdin", Input)
+    assert main(["build", "-", "--name", "x", "-q"]) == 0
+    (tmp_path / "x.sto").write_text(stockholm(ROWS))
+    assert capsysbinary.readouterr().out.decode() == built(tmp_path / "x.sto")
+
+
+def test_each(tmp_path):
+    for name in "ab":
+        (tmp_path / f"{name}.sto").write_text(stockholm(ROWS, f"#=GF ID family{name}"))
+    folder = tmp_path / "models"
+    assert main(["build", "--each", str(tmp_path / "a.sto"), str(tmp_path / "b.sto"), "-o", str(folder), "-q"]) == 0
+    assert "NAME  familyb\n" in (folder / "b.hmm").read_text()
+    assert (folder / "a.hmm").read_text() == built(tmp_path / "a.sto")
+
+
+def test_a_model_finds_its_family(tmp_path):
+    (tmp_path / "efp.fa").write_text(EXAMPLE.read_text())
+    built(tmp_path / "efp.fa", "--name", "EFP")
+    out = tmp_path / "hits.tbl"
+    assert main(["search", str(tmp_path / "efp.out.hmm"), str(ROOT / "examples" / "efp.fasta"), "-o", str(out)]) == 0
+    assert len([line for line in out.read_text().splitlines() if not line.startswith("#")]) == 37
+
+
+LONG = "n" * 10_000
+
+
+def test_long_names(tmp_path):
+    path = tmp_path / "x.sto"
+    path.write_text(stockholm(ROWS, f"#=GF ID {LONG}").replace("row1", LONG))
+    assert f"NAME  {LONG}\n" in built(path)
+
+
+BAD = {
+    "nothing": ("", [], "the file is empty"),
+    "no row": ("# STOCKHOLM 1.0\n", [], "the file holds no alignment"),
+    "no row, but an end": ("# STOCKHOLM 1.0\n//\n", ["--alphabet", "protein"], "alignment 1 cannot be read"),
+    "words": ("hello\n", [], "line 1: this is no alignment: FASTA begins with '>'"),
+    "not aligned": (">a\nACDEFGHIKL\n>b\nACDEF\n", [], "record 'b': 5 matches, but 10 are expected"),
+    "unequal rows": (stockholm(["ACDEF", "ACDE"]), ["--alphabet", "protein"], "alignment 1 cannot be read as one of"),
+    "gaps alone": (stockholm(["---", "---"]), ["--alphabet", "protein"], "the alignment holds no residue"),
+    "another alphabet": (stockholm(ROWS), ["--alphabet", "dna"], "cannot be read as one of dna (Could not parse file"),
+    "no telling": (stockholm(["AAAA"]), [], "say it by --alphabet protein, dna or rna"),
+    "no marks": (stockholm(ROWS), ["--columns", "reference"], "has no reference annotation line"),
+    "a name for two": (stockholm(ROWS) * 2, ["-n", "x"], "each has its own name (#=GF ID): leave --name out"),
+    "no second name": (stockholm(ROWS) * 2, [], "alignment 2 has no name, which each of several needs"),
+    "digits": (stockholm(["ACDE1FGHIK"]), ["--alphabet", "protein"], "invalid sequence character"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_refused_in_a_sentence(case, tmp_path, capsys):
+    text, options, sentence = BAD[case]
+    path, out = tmp_path / "x.sto", tmp_path / "x.hmm"
+    path.write_text(text)
+    assert main(["build", str(path), "-o", str(out), *options]) == 3
+    (line,) = capsys.readouterr().err.splitlines()
+    assert sentence in line and str(path) in line
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--name", "two words"], "the name of a model is a word without blanks"),
+        (["--gap-open", "0.1"], "--gap-open changes nothing where --single is not given: leave it out"),
+        (["--single", "--gap-open", "0.5"], "--gap-open 0.5 is not below 0.5"),
+        (["--weights-identity", "0.3"], "--weights-identity changes nothing where --weights is not blosum"),
+        (["--effective", "none", "--entropy", "1"], "--entropy changes nothing where --effective is not entropy"),
+        (["--effective", "none", "--effective-number", "1"], "--effective changes nothing where --effective-number"),
+        (["--columns", "reference", "--occupancy", "0.1"], "--occupancy changes nothing where --columns is reference"),
+        (["-o", "x.tsv"], "no format has the suffix '.tsv'"),
+        (["--shard", "1/2"], "have no shards: split the file, or use --each"),
+    ],
+)
+def test_options_that_do_not_go_together(options, sentence, tmp_path, capsys):
+    path = tmp_path / "x.sto"
+    path.write_text(stockholm(ROWS))
+    assert main(["build", str(path), *options]) == 2
+    assert sentence in capsys.readouterr().err
+
+
+def test_an_alignment_from_no_file_needs_a_name(monkeypatch, capsys):
+    class Input:
+        buffer = io.BytesIO(stockholm(ROWS).encode())
+
+    monkeypatch.setattr("sys.stdin", Input)
+    assert main(["build", "-"]) == 3
+    assert "an alignment that comes from no file has no name: give one by --name" in capsys.readouterr().err
