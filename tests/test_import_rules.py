@@ -34,7 +34,7 @@ ALLOWED = {
         "results", "devices", "formats",
     },
     "distance_trees": {
-        "errors", "arrays", "machine", "execution", "sequences", "trees", "scoring", "results", "devices",
+        "errors", "arrays", "machine", "execution", "sequences", "trees", "scoring", "results", "devices", "formats",
         "pairwise",
     },
     "clusters": {
@@ -101,7 +101,8 @@ NATIVE = {
 #: No folder: `tropalign.__version__`, and who may tell it.
 VERSION = "__version__"
 TELL_THE_VERSION = {
-    "cli", "client", "clusters", "execution", "msa", "pairwise", "profile", "sequences", "serve", "verbs",
+    "cli", "client", "clusters", "distance_trees", "execution", "msa", "pairwise", "profile", "sequences", "serve",
+    "verbs",
 }  # fmt: skip
 
 

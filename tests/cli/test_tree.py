@@ -11,6 +11,7 @@ import pytest
 from tropalign import read_alignment, write_alignment
 from tropalign.cli.main import main
 from tropalign.trees import alignment_distances, neighbour_joining, parse_tree, with_support
+from tropalign.trees.rooting import rooted_at_midpoint
 
 DATA = Path(__file__).parent.parent / "data" / "trees"
 PROTEINS = str(DATA / "proteins.fasta")
@@ -186,3 +187,45 @@ def test_two_equal_rows(capfd, tmp_path):
     path = tmp_path / "x.fa"
     path.write_text(">a\nMKV\n>b\nMKV\n")
     assert written(capfd, path) == "(a:0.00000000,b:0.00000000);\n"
+
+
+def test_pages_and_pictures(capfd, tmp_path):
+    groups = tmp_path / "groups.tsv"
+    names = read_alignment(PROTEINS).names
+    groups.write_text("".join(f"{name}\t{'first' if k else 'others'}\n" for k, name in enumerate(names)) + "x\ty\n")
+    page, plot, nexus = tmp_path / "t.html", tmp_path / "t.svg", tmp_path / "t.nex"
+    words = ("--html", page, "--plot", plot, "--colours", groups, "--bootstrap", 10, "-o", nexus)
+    code, told = said(capfd, PROTEINS, *words)
+    assert code == 0 and "groups.tsv: 1 name is not in the tree (the first: 'x')\n" in told
+    assert "--bootstrap 10" in nexus.read_text() and all(name in page.read_text() for name in names)
+    assert "first" in page.read_text() and "first" in plot.read_text() and '"y"' not in page.read_text()
+    for name in ("t.pdf", "t.png", "u.html"):
+        assert said(capfd, PROTEINS, "-q", "-o", tmp_path / name) == (0, "")
+    assert (tmp_path / "u.html").read_bytes().startswith(b"<!DOCTYPE html>")
+
+
+def test_a_tree_is_rooted_and_converted(command, capfd, tmp_path):
+    path = tmp_path / "given.nwk"
+    path.write_text("((a:1,b:2)90:0.5,c:3,d:4);\n")
+    rooted = rooted_at_midpoint(parse_tree(path.read_text()))
+    assert written(capfd, path, "--midpoint") == rooted.newick(8) + "\n"
+    with open(path) as stdin:
+        assert command("tree", "-", "--outgroup", "d", stdin=stdin).stdout == written(capfd, path, "--outgroup", "d")
+    for words, sentence in [
+        (("--bootstrap", 5), "given.nwk holds a tree"),
+        (("--distances-out", tmp_path / "d.phy"), "--distances-out needs an alignment or distances"),
+        (("--method", "upgma"), "given.nwk holds one"),
+        (("--colours", path), "--colours is for --html, --plot and for a page or a picture as -o"),
+        (("--html", "x.txt"), "--html x.txt: end the name in .html"),
+        (("--html", "x.nwk"), "--html x.nwk: end the name in .html"),
+        (("--plot", "x.html"), "x.html: no format has the suffix '.html'"),
+        (("--plot", "-"), "two files cannot both go to standard output"),
+    ]:
+        code, told = said(capfd, path, *words)
+        assert code == 2 and sentence in told, told
+    code, told = said(capfd, path, "--html", tmp_path / "x.html", "--colours", path, "-o", tmp_path / "x.nwk")
+    assert code == 3 and "line 1 is no name, a tab and a group" in told and not (tmp_path / "x.html").exists()
+    path.write_text("('only one');\n")
+    assert said(capfd, path) == (3, f"tropalign: {path}: the tree has one taxon: give one with two or more\n")
+    code, told = said(capfd, PROTEINS, "--bootstrap", 5, "--shard", "1/2", "--html", "x.html", "-o", "x.shard")
+    assert code == 2 and "merge the shards into tree.nwk" in told

@@ -242,7 +242,7 @@ def test_mouse_and_keys(placed, opened_report, shape):
     canvas.send_keys("e", "+", "+")
     assert page("page.tree.view.zoom") == pytest.approx(2.25) or page("page.tree.view.zoom") > 1
     canvas.send_keys("0")
-    assert page("page.tree.view") == {"zoom": 1, "x": 0, "y": 0}
+    assert page("page.tree.view") == {"zoom": 1, "wide": 1, "x": 0, "y": 0}
     canvas.send_keys("\ue014", "\ue007")  # right, Enter
     assert page("page.tree.chosen") == (2 if inner else 1)
     assert "branch" in page.text("status") or "read" in page.text("status")

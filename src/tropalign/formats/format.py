@@ -178,9 +178,10 @@ PHYLIP = ("phylip", (".phy", ".phylip"), TEXT, "")
 HTML = ("html", (".html", ".htm"), "text/html; charset=utf-8", "page for the browser")
 SVG = ("svg", (".svg",), "image/svg+xml", "picture, scalable")
 PNG = ("png", (".png",), "image/png", "picture")
+PDF = ("pdf", (".pdf",), "application/pdf", "picture for print")
 PARQUET = ("parquet", (".parquet",), "application/vnd.apache.parquet", "Parquet")
 RESULT = ("result", (".result",), BYTES, "for tropalign in Python")
-#: Memory that pyarrow takes, which formats of several rooms are written with.
-PYARROW_BYTES = 72 << 20
+#: Memory that pyarrow and matplotlib take, which formats of several rooms are written with.
+PYARROW_BYTES, MATPLOTLIB_BYTES = 72 << 20, 60 << 20
 #: Media types of Arrow's IPC formats.
 ARROW_FILE, ARROW_STREAM = "application/vnd.apache.arrow.file", "application/vnd.apache.arrow.stream"

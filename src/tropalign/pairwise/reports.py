@@ -12,6 +12,7 @@ from tropalign import __version__
 from tropalign.errors import InputError, UsageError, shown
 from tropalign.execution.files import check_outputs, check_terminal, write_to
 from tropalign.execution.run import Output
+from tropalign.formats.figure import require
 from tropalign.formats.header import Header
 from tropalign.formats.pairs.context import PairsContext
 from tropalign.formats.pairs.plots import (
@@ -21,7 +22,6 @@ from tropalign.formats.pairs.plots import (
     VALUES,
     equal_words,
     matrix_figure,
-    require,
     usual_word,
 )
 from tropalign.formats.pairs.report_data import columns_of

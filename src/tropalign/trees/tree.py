@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -80,6 +80,30 @@ class Tree:
         lengths = [_length_text(length, digits) for length in self.lengths[:-1].tolist()]
         texts = [label + length for label, length in zip(labels, [*lengths, ""], strict=True)]
         return newick_text([()] * self.n_taxa + list(self.children), texts, len(texts) - 1)
+
+    def write(
+        self, path: str | os.PathLike[str], format: str | None = None, *, groups: Mapping[str, str] | None = None
+    ) -> None:
+        """Writes the tree as text, a page or a picture: see `tropalign.trees.write_tree`.
+
+        Parameters
+        ----------
+        path, format, groups
+            As of `tropalign.trees.write_tree`.
+
+        Raises
+        ------
+        TropalignError
+            A format that does not exist; a file that cannot be written.
+
+        Examples
+        --------
+        >>> parse_tree("(a:1,b:2);").write("-")
+        (a:1.00000000,b:2.00000000);
+        """
+        import tropalign.trees  # by its public name: trees know nothing of files
+
+        tropalign.trees.write_tree(self, path, format, groups=groups)
 
     def _support_labels(self) -> list[str]:
         n_inner = len(self.children)

@@ -429,6 +429,7 @@ number of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or d
         from tropalign.formats.aligned import AlignedContext, ConfidenceFormat, title_of
         from tropalign.formats.header import Header
         from tropalign.formats.registry import format_for_path, format_of, make_writer
+        from tropalign.formats.trees import TreesContext
 
         name = self.format or format_for_path("aligned", self.output)
         words = self.command_line(format=None if name == "fasta" else name)
@@ -444,7 +445,8 @@ number of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or d
         context = AlignedContext(title_of(self.family[0]))
         outputs = []
         for option_name, (role, kind, chosen) in formats.items():
-            writer = make_writer(kind, chosen, header, context)
+            about = TreesContext(context.title) if kind == "trees" else context
+            writer = make_writer(kind, chosen, header, about)
             if (path := places.get(option_name)) is not None:
                 if writer.is_binary:
                     check_terminal(chosen, path)

@@ -6,7 +6,8 @@ import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
-from tropalign.formats.pairs import MATPLOTLIB_BYTES, layout_of
+from tropalign.formats.format import MATPLOTLIB_BYTES
+from tropalign.formats.pairs import layout_of
 from tropalign.formats.registry import format_for_path, format_names, suffix_of
 from tropalign.options.kinds import TEXT
 from tropalign.options.option import Options, but, input_file, option, output_file

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import shlex
 import time
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 from tropalign.options.kinds import TEXT, Choices, whole
 from tropalign.options.option import Options, again, input_file, option, output_file
@@ -23,22 +22,18 @@ from tropalign.verbs.run_options import (
     started,
 )
 from tropalign.verbs.runs import tell_of
+from tropalign.verbs.tree_input import Distances, alignment_in_bytes, read_taxa, unaligned
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    import numpy as np
-    from numpy.typing import NDArray
-
     from tropalign.execution.archive import Shards
     from tropalign.execution.manifest import Shard
     from tropalign.execution.progress import Show
+    from tropalign.execution.run import Output
     from tropalign.execution.task import Device
-    from tropalign.sequences import SequenceBatch
     from tropalign.trees import Tree
 
-#: Digits of branch lengths behind the point.
-DIGITS = 8
 #: Negative lengths nearer to 0 than this share of the longest branch are roundings, and not worth a word.
 ROUNDING = 1e-6
 
@@ -115,10 +110,33 @@ class TreeOptions(Options, group="tree"):
     )
 
 
+class ViewOptions(Options, group="to look at"):
+    """What shows the tree to people."""
+
+    html: str | None = output_file(
+        output="report",
+        suffix=".html",
+        of_shards=False,
+        metavar="FILE",
+        help="the tree as a page for the browser: zoom, collapse, search, other roots, pictures",
+    )
+    plot: str | None = output_file(
+        output="plot", suffix=".svg", of_shards=False, metavar="FILE", help="a picture: SVG, PNG or PDF by the suffix"
+    )
+    colours: str | None = input_file(
+        default=None,
+        holds="table",
+        metavar="TABLE",
+        label="Groups to colour by",
+        help="groups that page and picture colour: a taxon's name, a tab and its group per line",
+    )
+
+
 class MakeTree(
     Command,
     DistanceOptions,
     TreeOptions,
+    ViewOptions,
     OutputOptions,
     DeviceOptions,
     ClusterOptions,
@@ -132,7 +150,7 @@ class MakeTree(
     summary = "a tree of aligned sequences or of distances"
     description = (
         "Makes a tree by neighbour joining or UPGMA, from an alignment, from unaligned sequences, whose pairs are "
-        "aligned first, or from a matrix of distances."
+        "aligned first, or from a matrix of distances; or takes a tree, to root, draw or convert it."
     )
     example = """example:
   tropalign tree family.aln -o family.nwk
@@ -140,8 +158,10 @@ class MakeTree(
   tropalign tree family.fa --unaligned -o family.nwk
   tropalign tree distances.phy --method upgma > tree.nwk
   tropalign msa family.fa | tropalign tree - --distances-out family.tsv
+  tropalign tree family.nwk --midpoint --colours groups.tsv --html family.html -o rooted.nex
 
-The tree is in Newick format, support in percent as labels of inner nodes; -o x.dnd writes it as CLUSTALW reads it.
+The tree is in Newick format, support in percent as labels of inner nodes. By the suffix of -o: .nex NEXUS, .dnd as
+CLUSTALW reads it, .html a page, .svg, .png, .pdf a picture.
 Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrupted."""
     served = Served(title="Make a tree", kind="trees", example={"taxa": "efp_aligned.fasta"})
     finishes = ("distances_out",)
@@ -151,11 +171,12 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         flags=(),
         metavar="FILE",
         holds="alignment",
-        label="Alignment, sequences or distances",
-        help="an alignment (FASTA, Clustal, Stockholm, PHYLIP, MSF), sequences with --unaligned, or distances (PHYLIP, "
-        "or TSV as from tropalign pairs -f matrix), compressed or not; - is stdin",
+        label="Alignment, sequences, distances or a tree",
+        help="an alignment (FASTA, Clustal, Stockholm, PHYLIP, MSF), sequences with --unaligned, distances (PHYLIP, "
+        "or TSV as from tropalign pairs -f matrix), or a tree (Newick), compressed or not; - is stdin",
         form_help="An alignment (FASTA, Clustal, Stockholm, PHYLIP, MSF), sequences that are not aligned (then choose "
-        "that below), or distances (PHYLIP, or TSV as the format matrix of pairs has them), compressed or not",
+        "that below), distances (PHYLIP, or TSV as the format matrix of pairs has them), or a tree (Newick), "
+        "compressed or not",
     )
     shard: Shard | None = again(
         ShardOptions,
@@ -166,14 +187,16 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
     def run(self) -> None:
         """Reads, makes the tree, and writes it."""
         from tropalign.formats.distance_matrix import distance_format
-        from tropalign.formats.registry import format_for_path
+        from tropalign.formats.trees.groups import read_groups, tell_unknown
         from tropalign.machine.memory import default_budget, left_for_job
         from tropalign.sequences.files import file_name
 
         self.check()
-        outputs = [path for path in (self.output, self.distances_out) if path is not None]
-        show = started(self, outputs if self.shard is None else outputs[:1], [self.taxa], holds=True)
-        format_for_path("trees", self.output)
+        places = self.places() if self.shard is None else {"output": self.output}
+        inputs = [path for path in (self.taxa, self.colours) if path is not None]
+        show = started(self, list(places.values()), inputs, holds=True)
+        groups = read_groups(self.colours) if self.colours is not None else {}
+        outputs = _tree_outputs(self, places, groups) if self.shard is None else []
         if self.distances_out is not None:
             distance_format(self.distances_out)
         allowed = self.memory or default_budget()
@@ -183,9 +206,13 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
             if self.shard is not None:
                 _shard(self, memory_bytes, allowed, show)
                 return
-            names, distances, alignment = _distances(self, memory_bytes, show)
-            tree = _tree(self, names, distances, alignment, memory_bytes, show)
-        _write_files(self, names, distances, tree, self.places(), begin)
+            given = read_taxa(self, memory_bytes, show)
+            tree = _tree(self, given, memory_bytes, show) if isinstance(given, Distances) else _rooted(self, given)
+        if isinstance(given, Distances):
+            _write_distances(given, places)
+        if self.colours is not None:
+            tell_unknown(groups, tree.names, self.colours)
+        _write_tree(self, tree, outputs, begin)
 
     def check(self) -> None:
         refuse = self.refuse
@@ -206,8 +233,21 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
             refuse("--gaps has no meaning with --unaligned: leave it out")
         if self.method == "upgma" and self.negative is not None:
             refuse("--negative belongs to neighbour joining: UPGMA has no negative lengths")
-        if self.distances_out == "-" and self.output == "-":
-            refuse("the tree and its distances cannot both go to standard output: name a file for one of them")
+        if self.colours is not None and not self._is_drawn():
+            refuse("--colours is for --html, --plot and for a page or a picture as -o: name one of these files")
+        if self.shard is not None and (self.html is not None or self.plot is not None or self.colours is not None):
+            refuse(
+                "--html, --plot and --colours are for whole trees: merge the shards into tree.nwk, then say tropalign "
+                "tree tree.nwk --html tree.html"
+            )
+        if list(self.places().values()).count("-") > 1:
+            refuse("two files cannot both go to standard output: name a file for one of them")
+
+    def _is_drawn(self) -> bool:
+        """Whether an output shows colours."""
+        from tropalign.formats.registry import format_for_path
+
+        return bool(self.html or self.plot) or format_for_path("trees", self.output) in ("html", "svg", "png", "pdf")
 
     def finish(self, shards: Shards, places: Mapping[str, str]) -> None:
         """Makes the tree with what shards have counted.
@@ -223,11 +263,10 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         from tropalign.execution.manifest import hash_of
         from tropalign.execution.progress import progress_bar, status_only
         from tropalign.formats.distance_matrix import distance_format
-        from tropalign.formats.registry import format_for_path
         from tropalign.machine.memory import default_budget, left_for_job
         from tropalign.sequences.saved_batch import batch_of_bytes
 
-        format_for_path("trees", self.output)
+        outputs = _tree_outputs(self, places, {})
         if "distances_out" in places:
             distance_format(places["distances_out"])
         show, begin = status_only if self.quiet else progress_bar, time.perf_counter()
@@ -237,41 +276,64 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         if self.unaligned:
             batch = batch_of_bytes(data)
             counts = pair_counts_of(shards.sections(0), len(batch))
-            distances = counted_distances(batch, unaligned_model(self.distances, batch.alphabet), *counts)
-            names, tree = batch.names, _tree(self, batch.names, distances, None, memory_bytes, show)
+            model = unaligned_model(self.distances, batch.alphabet)
+            given = Distances(batch.names, counted_distances(batch, model, *counts))
+            tree = _tree(self, given, memory_bytes, show)
         else:
-            names, distances, _ = _alignment_of(self, data, memory_bytes, show)
-            tree = _joined(self, names, distances, memory_bytes, show)
+            given = alignment_in_bytes(self, data, memory_bytes, show)
+            tree = _joined(self, given, memory_bytes, show)
             found = sum_of(shards.sections(0), len(tree.lengths))
             tree = _rooted(self, supported(tree, found, self.bootstrap or 0))
-        _write_files(self, names, distances, tree, places, begin)
+        _write_distances(given, places)
+        _write_tree(self, tree, outputs, begin)
 
 
-def _write_files(
-    options: MakeTree,
-    names: tuple[str, ...],
-    distances: NDArray[np.float64],
-    tree: Tree,
-    places: Mapping[str, str],
-    begin: float,
-) -> None:
-    """The tree, and the distances where they are wanted."""
+def _tree_outputs(options: MakeTree, places: Mapping[str, str], groups: Mapping[str, str]) -> list[Output]:
+    """The files of the tree, with their writers; raises what is wrong with them before anything is computed."""
+    from tropalign import __version__
+    from tropalign.execution.files import check_terminal
+    from tropalign.execution.run import Output
+    from tropalign.formats.aligned import title_of
+    from tropalign.formats.header import Header
+    from tropalign.formats.registry import format_for_path, format_of, make_writer, suffix_of
+    from tropalign.formats.trees import TreesContext
+
+    header = Header(__version__, options.command_line(), {})
+    context = TreesContext(title_of(options.taxa), groups)
+    outputs = []
+    for option_name, role in (("output", "tree"), ("html", "report"), ("plot", "plot")):
+        if (path := places.get(option_name)) is None:
+            continue
+        if option_name == "html" and suffix_of(path) not in ("", *format_of("trees", "html").suffixes):
+            options.refuse(f"--html {path}: end the name in .html (and .gz or the like to compress)")
+        kind = "trees/plots" if option_name == "plot" else "trees"
+        form = "html" if option_name == "html" else format_for_path(kind, path)
+        writer = make_writer(kind, form, header, context)
+        if writer.is_binary:
+            check_terminal(form, path)
+        outputs.append(Output(role, path, writer))
+    return outputs
+
+
+def _write_distances(given: Distances, places: Mapping[str, str]) -> None:
+    """The distances, where they are wanted."""
     from tropalign.execution.files import write_to
     from tropalign.formats.distance_matrix import distance_format, write_distance_matrix
-    from tropalign.formats.registry import format_for_path
-    from tropalign.formats.trees.text import dnd_text
 
-    distances_out = places.get("distances_out")
-    if distances_out is not None:
-        write_to(
-            distances_out, lambda out: write_distance_matrix(names, distances, distance_format(distances_out), out)
-        )
-    newick = tree.newick(DIGITS)
-    text = dnd_text(newick) if format_for_path("trees", options.output) == "dnd" else f"{newick}\n"
-    write_to(options.output, lambda out: _write(text.encode(), out))
+    path = places.get("distances_out")
+    if path is not None:
+        form = distance_format(path)
+        write_to(path, lambda out: write_distance_matrix(given.names, given.distances, form, out))
+
+
+def _write_tree(options: MakeTree, tree: Tree, outputs: list[Output], begin: float) -> None:
+    """The tree, its page and its picture; and what was done."""
+    from tropalign.execution.run import write_outputs
+
+    write_outputs(outputs, lambda output: [output.writer.encode(tree)])
     if not options.quiet:
-        outputs = [path for path in (options.output, distances_out) if path is not None]
-        tell_of(f"{len(names):,} taxa", time.perf_counter() - begin, 0, outputs)
+        paths = [path for path in (*(output.path for output in outputs), options.distances_out) if path is not None]
+        tell_of(f"{tree.n_taxa:,} taxa", time.perf_counter() - begin, 0, paths)
 
 
 def _shard(options: MakeTree, memory_bytes: int, allowed: int, show: Show) -> None:
@@ -289,15 +351,16 @@ def _shard(options: MakeTree, memory_bytes: int, allowed: int, show: Show) -> No
     task: PairCountTask | SampleTask
     devices: Sequence[Device]
     if options.unaligned:
-        batch = _unaligned(options)
+        batch = unaligned(options)
         unaligned_model(options.distances, batch.alphabet)
         task, inputs = PairCountTask(batch, options.shard, memory_bytes), [batch_to_bytes(batch)]
         cost_cells = sum(tile.cost_cells for tile in task.tiles())
         devices = open_devices(devices_of(options), options.threads, cost_cells, memory_bytes)
     else:
         inputs = [b"\n".join(read_lines(options.taxa))]
-        names, distances, alignment = _alignment_of(options, inputs[0], memory_bytes, show)
-        tree = _joined(options, names, distances, memory_bytes, show)
+        given = alignment_in_bytes(options, inputs[0], memory_bytes, show)
+        tree, alignment = _joined(options, given, memory_bytes, show), given.alignment
+        assert alignment is not None
         words = _sampling(options)
         task = SampleTask(tree, alignment, options.bootstrap or 0, options.shard, memory_bytes=memory_bytes, **words)
         cost_cells = sum(tile.cost_cells for tile in task.tiles())
@@ -325,102 +388,11 @@ def _parameters(words: list[str], data: bytes) -> dict[str, str]:
     return {"version": __version__, "options": options, "input": f"hash {hashlib.sha256(data).hexdigest()}"}
 
 
-def _write(text: bytes, out: BinaryIO) -> None:
-    out.write(text)
-
-
-def _distances(options: MakeTree, memory_bytes: int, show: Show) -> tuple[tuple[str, ...], NDArray[np.float64], Any]:
-    """Names and distances of the taxa, and the alignment that they are of, where there is one."""
-    from tropalign.formats.distance_matrix import is_distance_matrix, parse_distance_matrix
-    from tropalign.sequences.files import can_be_read_twice, file_name, read_lines
-
-    if options.unaligned:
-        return (*_pair_distances(options, memory_bytes, show), None)
-    is_kept = not can_be_read_twice(options.taxa)
-    lines = list(read_lines(options.taxa)) if is_kept else read_lines(options.taxa)
-    first = next(line for line in lines if line.strip())
-    if not is_distance_matrix(first):
-        source = _Kept(b"\n".join(lines), file_name(options.taxa)) if is_kept else options.taxa
-        return _alignment_distances(options, source, memory_bytes, show)
-    for name in ("distances", "gaps", "bootstrap"):
-        if getattr(options, name) is not None:
-            options.refuse(f"--{name} needs an alignment, and {file_name(options.taxa)} holds distances")
-    lines = lines if is_kept else read_lines(options.taxa)
-    return (*parse_distance_matrix(lines, file_name(options.taxa), memory_bytes), None)
-
-
-class _Kept(io.BytesIO):
-    """What was read from standard input or a pipe, to be read again."""
-
-    def __init__(self, data: bytes, name: str) -> None:
-        super().__init__(data)
-        self.name = name
-
-
-def _alignment_distances(
-    options: MakeTree, source: Any, memory_bytes: int, show: Show
-) -> tuple[tuple[str, ...], NDArray[np.float64], Any]:
-    from tropalign.distance_trees.distances import alignment_in
-    from tropalign.sequences.aligned_files import UnequalRowsError
-    from tropalign.sequences.alphabet import ALPHABETS
-    from tropalign.trees import alignment_distances
-
-    try:
-        alignment = alignment_in(source, ALPHABETS.get(options.alphabet))
-    except UnequalRowsError as error:
-        error.args = (f"{error}; for sequences that are not aligned, add --unaligned",)
-        raise
-    means: dict[str, Any] = {
-        "gaps": options.gaps or "pairwise",
-        "n_threads": options.threads,
-        "memory_bytes": memory_bytes,
-    }
-    with show("blocks of pairs", None) as progress:
-        found = alignment_distances(alignment, options.distances, progress=progress, **means)
-    return alignment.names, found, alignment
-
-
-def _pair_distances(options: MakeTree, memory_bytes: int, show: Show) -> tuple[tuple[str, ...], NDArray[np.float64]]:
-    from tropalign.trees import pair_distances
-
-    batch = _unaligned(options)
-    means: dict[str, Any] = {"n_threads": options.threads, "memory_bytes": memory_bytes, "device": devices_of(options)}
-    with show("pairs", len(batch) * (len(batch) - 1) // 2) as progress:
-        return batch.names, pair_distances(batch, options.distances, progress=progress, **means)
-
-
-def _unaligned(options: MakeTree) -> SequenceBatch:
-    from tropalign.msa.family import read_family
-    from tropalign.sequences.alphabet import ALPHABETS
-
-    reading = {"is_realigned": False, "skip_empty": False, "strict": False}
-    return read_family([options.taxa], ALPHABETS.get(options.alphabet), **reading)
-
-
-def _alignment_of(
-    options: MakeTree, data: bytes, memory_bytes: int, show: Show
-) -> tuple[tuple[str, ...], NDArray[np.float64], Any]:
-    """Names and distances of the alignment in these bytes, and the alignment."""
-    from tropalign.formats.distance_matrix import is_distance_matrix
-    from tropalign.sequences.files import file_name
-
-    first = next((line for line in data.splitlines() if line.strip()), b"")
-    if is_distance_matrix(first):
-        options.refuse(f"--bootstrap needs an alignment, and {file_name(options.taxa)} holds distances")
-    return _alignment_distances(options, _Kept(data, file_name(options.taxa)), memory_bytes, show)
-
-
-def _tree(
-    options: MakeTree,
-    names: tuple[str, ...],
-    distances: NDArray[np.float64],
-    alignment: Any,
-    memory_bytes: int,
-    show: Show,
-) -> Tree:
+def _tree(options: MakeTree, given: Distances, memory_bytes: int, show: Show) -> Tree:
+    """The tree of the distances, with support where it is asked for, and its root."""
     from tropalign.trees import with_support
 
-    tree = _joined(options, names, distances, memory_bytes, show)
+    tree, alignment = _joined(options, given, memory_bytes, show), given.alignment
     if options.bootstrap is not None and alignment is not None:
         means: dict[str, Any] = {
             "n_threads": options.threads,
@@ -438,13 +410,12 @@ def _sampling(options: MakeTree) -> dict[str, Any]:
     return {"method": options.method, "model": options.distances, "gaps": gaps, "seed": options.seed or 0}
 
 
-def _joined(
-    options: MakeTree, names: tuple[str, ...], distances: NDArray[np.float64], memory_bytes: int, show: Show
-) -> Tree:
+def _joined(options: MakeTree, given: Distances, memory_bytes: int, show: Show) -> Tree:
     """The tree of the distances, without support, not rooted yet."""
     from tropalign.trees import neighbour_joining, upgma
     from tropalign.trees.rooting import rooted_at_outgroup
 
+    names, distances = given.names, given.distances
     left = max(1, memory_bytes - distances.nbytes)
     with show("joins", len(names)) as progress:
         if options.method == "nj":
@@ -476,7 +447,7 @@ def _tell_negative(tree: Tree) -> None:
     if count:
         branches = "1 branch has a negative length" if count == 1 else f"{count} branches have negative lengths"
         warnings.warn(
-            f"{branches}, the least {tree.lengths.min():.{DIGITS}f}: --negative zero makes them 0",
+            f"{branches}, the least {tree.lengths.min():.8f}: --negative zero makes them 0",
             TropalignWarning,
             stacklevel=2,
         )

@@ -132,7 +132,7 @@ def letters_of(alignment: MultipleAlignment) -> NDArray[np.uint8]:
     return table[alignment.letters]
 
 
-def nexus_header(header: Header, context: AlignedContext) -> bytes:
+def nexus_header(header: Header, context: object) -> bytes:
     """The first line, and what made the file as comments."""
     comments = [f"[{line.replace('[', '(').replace(']', ')')}]" for line in header.comment_lines("")]
     return "\n".join(["#NEXUS", *comments, ""]).encode()

@@ -5,7 +5,8 @@ script run but the page's own. The folder ``frame`` has what pages share: ``fram
 ``frame.css`` and ``frame.js`` the header, help and colours in light and dark of every page; the others what reports
 share, which are pages of cards: tables, alignments, histograms. A page adds a folder with ``body.html``, ``help.html``,
 ``page.css``, scripts, and ``controls.html`` for its header. ``@table@`` and ``@histogram@`` in the ``body.html`` of a
-report stand for the HTML of these parts, which ``wiring.js`` fills.
+report stand for the HTML of these parts, which ``wiring.js`` fills. The folder ``viewer`` has the tree that pages of
+trees extend.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ def page_texts(name: str, scripts: tuple[str, ...], is_report: bool = True) -> d
     name
         The page's folder.
     scripts
-        Those of the folder in their order.
+        Those of the folder in their order; of another folder with its name, as "viewer/view.js".
     is_report
         Whether it is a page of cards, whose ``body.html`` has those below the summary.
     """
@@ -68,7 +69,11 @@ def page_texts(name: str, scripts: tuple[str, ...], is_report: bool = True) -> d
     shared = ("frame.js", *REPORT_SCRIPTS) if is_report else ("frame.js",)
     styles = ("frame.css", "report.css") if is_report else ("frame.css",)
     script = b'"use strict";\n' + b"".join(
-        path.read_bytes() for path in (*(FRAME / name for name in shared), *(folder / name for name in scripts))
+        path.read_bytes()
+        for path in (
+            *(FRAME / name for name in shared),
+            *(PAGES / name if "/" in name else folder / name for name in scripts),
+        )
     )
     style = b"".join(path.read_bytes() for path in (*(FRAME / name for name in styles), folder / "page.css"))
     filled = {b"policy": policy(style, script), b"style": style, b"script": script, b"controls": b""}

@@ -11,7 +11,9 @@ from tropalign.formats.format import (
     BYTES,
     FASTA,
     HTML,
+    MATPLOTLIB_BYTES,
     PARQUET,
+    PDF,
     PNG,
     PYARROW_BYTES,
     RESULT,
@@ -30,7 +32,7 @@ M8_COLUMNS = (
 MATRIX_LAYOUTS = {"tsv": (".tsv", ".txt"), "phylip": (".phy", ".dist"), "npz": (".npz",)}
 MATRIX_VALUES = ("score", "identity", "distance")
 #: Memory that the packages take which some formats are written with.
-PYSAM_BYTES, MATPLOTLIB_BYTES = 24 << 20, 60 << 20
+PYSAM_BYTES = 24 << 20
 
 
 @dataclass(frozen=True)
@@ -118,7 +120,7 @@ FORMATS = {
     ),
     "plots": tuple(
         Format(*form, "pairs.plots", package_bytes=MATPLOTLIB_BYTES)
-        for form in (SVG, PNG, ("pdf", (".pdf",), "application/pdf", "picture for print"))
+        for form in (SVG, PNG, PDF)
     ),
 }  # fmt: skip
 

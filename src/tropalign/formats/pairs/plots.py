@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import logging
 from collections.abc import Callable, Iterable
 from typing import IO, TYPE_CHECKING, Any
 
@@ -11,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError, shown
+from tropalign.formats.figure import picture, require
 from tropalign.formats.format import Codec
 from tropalign.formats.header import Header
 from tropalign.formats.pairs.context import PairsContext
@@ -35,19 +34,6 @@ PATH, DOTS, LINES = "#e07b00", "#30405c", "#5c6575"
 MOST_DOTS = 2_000_000
 
 
-def require() -> None:
-    """Raises InputError with the remedy where matplotlib is missing."""
-    logger = logging.getLogger("matplotlib")
-    level = logger.level
-    logger.setLevel(logging.ERROR)  # where a home cannot be written, it says in two lines that it makes do without
-    try:
-        import matplotlib.figure  # noqa: F401
-    except ImportError:
-        raise InputError("plots need matplotlib: pip install 'tropalign[report]', or write --html") from None
-    finally:
-        logger.setLevel(level)
-
-
 def encode(table: AlignmentTable, context: PairsContext) -> bytes:
     """Columns, as .npz."""
     return packed(columns_of(table))
@@ -66,17 +52,6 @@ def plot_codec(kind: str) -> Codec[PairsContext]:
 
     fields = ("queries", "targets", "report")
     return Codec(encode, assemble, fields, is_binary=kind != "svg", needs_all=True, require=require)
-
-
-def picture(figure: Figure, kind: str) -> bytes:
-    """A figure as a file that says nothing of the hour."""
-    import matplotlib
-
-    sink = io.BytesIO()
-    metadata: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {})
-    with matplotlib.rc_context({"svg.hashsalt": "tropalign", "svg.fonttype": "none"}):
-        figure.savefig(sink, format=kind, dpi=150, metadata=metadata)
-    return sink.getvalue()
 
 
 def matrix_figure(columns: Columns, context: PairsContext, value: str | None = None) -> Figure:

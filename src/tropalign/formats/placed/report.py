@@ -61,7 +61,7 @@ def packed_columns(placements: Placements) -> tuple[NDArray[np.uint8], NDArray[n
 
 
 PAGE = "placed"
-SCRIPTS = ("layout.js", "tree.js", "read.js", "place.js")
+SCRIPTS = ("viewer/layout.js", "viewer/view.js", "heat.js", "read.js", "place.js")
 #: What a page holds at most: reads, the first ones; their letters; letters of the reference.
 MOST_READS, MOST_LETTERS, MOST_REFERENCE = 500_000, 96 << 20, 128 << 20
 #: What a page takes while it is made, per read and per letter of reads and of the reference: pieces, the columns of

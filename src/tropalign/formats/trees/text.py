@@ -1,29 +1,45 @@
-"""Guide trees as text: Newick on one line, and as CLUSTALW writes and reads them."""
+"""Trees as text: Newick on one line, as CLUSTALW writes and reads them, and NEXUS.
+
+A part is a tree in Newick format. What is written is a `tropalign.trees.Tree`, or an alignment with its guide tree.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from typing import IO, Any
 
 import numpy as np
 
-from tropalign.formats.aligned import AlignedContext
+from tropalign.formats.aligned.text import nexus_header
 from tropalign.formats.format import Codec, concatenated
+from tropalign.formats.header import Header
+from tropalign.formats.trees import TreesContext
 from tropalign.results.multiple import MultipleAlignment
-from tropalign.trees.newick import parse_newick
+from tropalign.trees.newick import Nodes, newick_text, parse_newick
 
-
-def encode_newick(alignment: MultipleAlignment, context: AlignedContext) -> bytes:
-    """The tree on one line."""
-    return f"{alignment.tree}\n".encode()
-
-
+#: Digits of branch lengths behind the point.
+DIGITS = 8
 #: What CLUSTALW has an underscore for, in sequences' names, too: all others stay, or it would not find the sequence.
 _NOT_IN_NAMES = re.compile(r"[\s:,;()]")
+#: A word of NEXUS that needs no quotes: an underscore in one without quotes means a blank.
+_PLAIN_WORD = re.compile(r"[A-Za-z0-9.]+")
 
 
-def encode_dnd(alignment: MultipleAlignment, context: AlignedContext) -> bytes:
-    """The guide tree."""
-    return dnd_text(str(alignment.tree)).encode()
+def encode_newick(result: Any, context: TreesContext) -> bytes:
+    """The tree on one line."""
+    newick = result.tree if isinstance(result, MultipleAlignment) else result.newick(DIGITS)
+    return f"{newick}\n".encode()
+
+
+def nodes_of(parts: Iterable[bytes]) -> Nodes:
+    """The nodes of the tree that `encode_newick` wrote."""
+    return parse_newick(b"".join(parts).decode(), "the tree")
+
+
+def encode_dnd(result: Any, context: TreesContext) -> bytes:
+    """The tree as CLUSTALW has it."""
+    return dnd_text(encode_newick(result, context).decode()).encode()
 
 
 def dnd_text(newick: str) -> str:
@@ -48,5 +64,32 @@ def dnd_text(newick: str) -> str:
     return "".join(pieces)
 
 
+def assemble_nexus(parts: Iterable[bytes], out: IO[bytes], header: Header, context: TreesContext) -> None:
+    """A block of taxa and one of the tree, support as labels of inner nodes, which all programs read."""
+    nodes = nodes_of(parts)
+    below = nodes.children()
+    taxa = [_word(name) for name, children in zip(nodes.names, below, strict=True) if not children]
+    out.write(nexus_header(header, context))
+    out.write(f"\nbegin taxa;\n  dimensions ntax={len(taxa)};\n  taxlabels\n".encode())
+    out.write("".join(f"    {name}\n" for name in taxa).encode())
+    root = "U" if len(below[0]) > 2 else "R"
+    tree = f"tree {_word(context.title)} = [&{root}] {_nexus_tree(nodes, below)}"
+    out.write(f"  ;\nend;\n\nbegin trees;\n  {tree}\nend;\n".encode())
+
+
+def _nexus_tree(nodes: Nodes, below: list[list[int]]) -> str:
+    texts = []
+    for name, support, length in zip(nodes.names, nodes.support, nodes.lengths, strict=True):
+        label = f"{support:g}" if support is not None else _word(name) if name else ""
+        texts.append(label if length is None else f"{label}:{length:.{DIGITS}f}")
+    return newick_text(below, texts, 0)
+
+
+def _word(name: str) -> str:
+    """A name as a word of NEXUS."""
+    return name if _PLAIN_WORD.fullmatch(name) else "'" + name.replace("'", "''") + "'"
+
+
 NEWICK = Codec(encode_newick, concatenated())
 DND = Codec(encode_dnd, concatenated())
+NEXUS = Codec(encode_newick, assemble_nexus, needs_all=True)

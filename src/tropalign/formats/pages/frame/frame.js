@@ -24,10 +24,10 @@ function bytesOf(base64) {
   return bytes;
 }
 
-/** Saves a text as a file. */
-function saveFile(name, text) {
+/** Saves a text or a blob as a file. */
+function saveFile(name, content, type = "text/plain") {
   const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([text], {type: "text/plain"}));
+  link.href = URL.createObjectURL(new Blob([content], {type}));
   link.download = name;
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);

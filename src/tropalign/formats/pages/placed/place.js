@@ -90,16 +90,12 @@ class PlaceReport {
       return `${shown(this.clades[node])}\nbranch ${branch} · ${own("reads")} reads, count ${own("counts")}, shared ${
         own("shared")}${below}`;
     };
-    this.tree = new TreeView(
+    this.tree = new ReadsTree(
       element("tree"), element("tree-inside"), layout, data.nodes, {told, onChoose: (node) => this.chooseBranch(node)});
     const by = element("tree-of"), colour = () => this.tree.colour(this.perNode(by.value));
     by.addEventListener("change", colour);
     colour();
-    on("tree-shape", "change", (event) => this.tree.setShape(event.target.value));
-    on("tree-larger", "click", () => this.tree.zoom(1.5));
-    on("tree-smaller", "click", () => this.tree.zoom(1 / 1.5));
-    on("tree-whole", "click", () => this.tree.whole());
-    on("tree-collapse", "click", () => this.tree.chosen > 0 && this.tree.toggle(this.tree.chosen));
+    this.tree.addButtons();
     this.tree.onEmpty = () => {
       const button = element("tree-empty"), isPressed = button.getAttribute("aria-pressed") === "true";
       this.tree.collapseEmpty(isPressed);

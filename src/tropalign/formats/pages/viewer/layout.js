@@ -1,21 +1,26 @@
 /* Where the nodes of a tree stand: how far from the root (0 to 1), and in which line, a tip's or a collapsed clade's.
  */
 class TreeLayout {
-  /** Nodes in preorder: `parent` (-1 for the root, node 0), `length` of the branch above. */
-  constructor(parent, length) {
+  /**
+   * Nodes in preorder: `parent` (-1 for the root, node 0), `length` of the branch above. `isLevel`: all branches are
+   * drawn as long as it takes for the tips to stand side by side. A negative length is drawn as 0.
+   */
+  constructor(parent, length, isLevel = false) {
     const n = parent.length;
     Object.assign(this, {n, parent, length, collapsed: new Set()});
     this.depth = new Float64Array(n), this.end = new Int32Array(n), this.tips = new Int32Array(n);
-    this.deepest = new Float64Array(n), this.line = new Float64Array(n);
+    this.deepest = new Float64Array(n), this.line = new Float64Array(n), this.isShown = new Uint8Array(n);
+    this.top = new Float64Array(n), this.bottom = new Float64Array(n);
     this.first = new Int32Array(n).fill(-1), this.last = new Int32Array(n).fill(-1);
     for (let k = 1; k < n; k++) {
-      this.depth[k] = this.depth[parent[k]] + length[k];
+      this.depth[k] = this.depth[parent[k]] + Math.max(0, length[k]);
       if (this.first[parent[k]] < 0) this.first[parent[k]] = k;
       this.last[parent[k]] = k;
     }
-    const most = this.depth.reduce((a, b) => Math.max(a, b), 0) || 1;
+    if (isLevel) this.level();
+    this.span = this.depth.reduce((a, b) => Math.max(a, b), 0);
     for (let k = n - 1; k >= 0; k--) {
-      this.depth[k] /= most;
+      this.depth[k] /= this.span || 1;
       this.end[k] = Math.max(this.end[k], k + 1);
       this.deepest[k] = Math.max(this.deepest[k], this.depth[k]);
       if (this.first[k] < 0) this.tips[k] = 1;
@@ -27,22 +32,33 @@ class TreeLayout {
     }
     this.arrange();
   }
+  /** Depths by the number of branches below: tips stand in one column. */
+  level() {
+    const height = new Int32Array(this.n);
+    for (let k = this.n - 1; k > 0; k--)
+      height[this.parent[k]] = Math.max(height[this.parent[k]], height[k] + 1);
+    for (let k = 0; k < this.n; k++) this.depth[k] = height[0] - height[k];
+  }
   isTip(node) {
     return this.first[node] < 0;
   }
   isLeaf(node) {
     return this.isTip(node) || this.collapsed.has(node);
   }
-  /** Lines anew: `nodes` are those that are seen, in preorder. */
+  /** Lines anew: `nodes` are those that are seen, in preorder; the lines of a clade are `top` to `bottom`. */
   arrange() {
+    const {first, last, line, top, bottom} = this;
     this.nodes = [], this.nLines = 0;
+    this.isShown.fill(0);
     for (let k = 0; k < this.n; k = this.isLeaf(k) ? this.end[k] : k + 1) {
-      this.nodes.push(k);
-      if (this.isLeaf(k)) this.line[k] = this.nLines++ + .5;
+      this.nodes.push(k), this.isShown[k] = 1;
+      if (this.isLeaf(k)) line[k] = top[k] = bottom[k] = this.nLines++ + .5;
     }
     for (let at = this.nodes.length - 1; at >= 0; at--) {
       const k = this.nodes[at];
-      if (!this.isLeaf(k)) this.line[k] = (this.line[this.first[k]] + this.line[this.last[k]]) / 2;
+      if (this.isLeaf(k)) continue;
+      line[k] = (line[first[k]] + line[last[k]]) / 2;
+      top[k] = top[first[k]], bottom[k] = bottom[last[k]];
     }
   }
   setCollapsed(nodes) {

@@ -1,0 +1,89 @@
+/* The tree of a reference, its branches as wide and as strong in colour as they have reads. */
+const HEAT = {
+  light: ["#f4c27a", "#ee9a3f", "#dc6a22", "#b93a1b", "#7f1420"],
+  dark: ["#7a4d1c", "#b8681f", "#e88c33", "#ffb766", "#ffe9bf"]
+};
+
+class ReadsTree extends TreeView {
+  /** Colours by a number per node. */
+  colour(values) {
+    this.values = values, this.sums = this.layout.sums(values);
+    this.most = values.reduce((a, b) => Math.max(a, b), 0);
+    this.found = Array.from(values.keys()).filter((k) => k && values[k]);
+    this.draw();
+  }
+  share(value) {
+    return value > 0 ? Math.min(1, Math.log1p(value) / Math.log1p(this.most || 1)) : 0;
+  }
+  heat(value) {
+    const colours = HEAT[this.isDark ? "dark" : "light"];
+    return colours[Math.min(colours.length - 1, Math.floor(this.share(value) * colours.length))];
+  }
+  draw() {
+    if (this.values) super.draw();
+  }
+  isPlain(k) {
+    return !this.values[k];
+  }
+  /** The others as all trees have them; above them those with reads, a few widths and colours, the strongest on top. */
+  drawBranches(ink) {
+    super.drawBranches(ink);
+    const {brush, layout} = this, levels = new Map();
+    for (const k of this.found)
+      if (layout.isShown[k] && !this.isBeside(k)) {
+        const level = Math.ceil(this.share(this.values[k]) * 10);
+        levels.has(level) ? levels.get(level).push(k) : levels.set(level, [k]);
+      }
+    for (const level of [...levels.keys()].sort((a, b) => a - b)) {
+      const nodes = levels.get(level);
+      brush.strokeStyle = this.heat(this.values[nodes[0]]), brush.lineWidth = 1.5 + level * .55;
+      brush.beginPath();
+      for (const k of nodes) this.trace(k);
+      brush.stroke();
+    }
+  }
+  cladeInk(k, ink) {
+    return this.sums[k] ? this.heat(this.sums[k]) : ink.line;
+  }
+  drawChosen(ink) {
+    super.drawChosen(ink, Math.max(3, 3.5 + this.share(this.values[this.layout.seen(this.chosen)]) * 5.5));
+  }
+  label(k, most) {
+    const label = super.label(k, most);
+    if (!this.layout.collapsed.has(k)) return label;
+    return `${label}, ${this.sums[k].toLocaleString("en", {maximumFractionDigits: 2})}`;
+  }
+  labelInk(k, ink) {
+    return this.sums[k] ? ink.text : ink.quiet;
+  }
+  drawLegend(ink) {
+    const {brush} = this, y = this.height - 12, width = 18;
+    brush.fillStyle = ink.quiet;
+    const few = Math.min(1, this.most) ? (this.most < 1 ? this.most.toPrecision(2) : "1") : "0";
+    brush.fillText(few, MARGIN, y);
+    let x = MARGIN + brush.measureText(few).width + 6;
+    HEAT[this.isDark ? "dark" : "light"].forEach((colour, k) => {
+      brush.fillStyle = colour;
+      brush.fillRect(x + k * width, y - 2 - k, width, 4 + 2 * k);
+    });
+    x += 5 * width + 6;
+    brush.fillStyle = ink.quiet;
+    const {layout} = this, hint = this.step < NAMED ? " · zoom in for names" : "";
+    const most = this.most.toLocaleString("en", {maximumFractionDigits: 2});
+    brush.fillText(`${most} on a branch · ${counted(layout.tips[0], "tip")}${hint}`, x, y);
+  }
+  /** The largest clades without reads; none of them where `isOpen`. */
+  collapseEmpty(isOpen) {
+    const {layout} = this, found = [];
+    for (let k = 1; k < layout.n && !isOpen; k++)
+      if (!layout.isTip(k) && !this.sums[k]) found.push(k), k = layout.end[k] - 1;
+    layout.setCollapsed(found);
+    this.whole();
+  }
+  press(event) {
+    if (event.key !== "e") return super.press(event);
+    this.onEmpty();
+    event.preventDefault();
+    return true;
+  }
+}

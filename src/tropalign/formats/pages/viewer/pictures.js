@@ -1,0 +1,109 @@
+/* A drawing as a file: a brush like a canvas' that writes SVG. */
+class SvgBrush {
+  constructor(width, height, ground) {
+    Object.assign(this, {width, height, pieces: [], states: [], path: "", turned: "", nClips: 0, open: 0});
+    Object.assign(this, {fillStyle: "#000", strokeStyle: "#000", lineWidth: 1, font: "", textAlign: "left"});
+    this.textBaseline = "alphabetic";
+    this.ruler = new OffscreenCanvas(1, 1).getContext("2d");
+    this.pieces.push(`<rect width="${width}" height="${height}" fill="${ground}"/>`);
+  }
+  save() {
+    const {turned, textAlign, open} = this;
+    this.states.push({turned, textAlign, open});
+    this.open = 0;
+  }
+  restore() {
+    this.pieces.push("</g>".repeat(this.open));
+    Object.assign(this, this.states.pop());
+  }
+  translate(x, y) {
+    this.turned += `translate(${near(x)} ${near(y)})`;
+  }
+  rotate(angle) {
+    this.turned += `rotate(${near(angle * 180 / Math.PI)})`;
+  }
+  beginPath() {
+    this.path = "";
+  }
+  rect(x, y, width, height) {
+    this.path += `M${near(x)} ${near(y)}h${near(width)}v${near(height)}h${near(-width)}z`;
+  }
+  clip() {
+    const name = `clip${this.nClips++}`;
+    this.pieces.push(`<clipPath id="${name}"><path d="${this.path}"/></clipPath><g clip-path="url(#${name})">`);
+    this.open++;
+  }
+  moveTo(x, y) {
+    this.path += `M${near(x)} ${near(y)}`;
+  }
+  lineTo(x, y) {
+    this.path += `L${near(x)} ${near(y)}`;
+  }
+  arc(x, y, r, from, to) {
+    const end = (angle) => `${near(x + r * Math.cos(angle))} ${near(y + r * Math.sin(angle))}`;
+    const bend = (begin, upTo) => {
+      this.path += `${this.path ? "L" : "M"}${end(begin)}A${near(r)} ${near(r)} 0 ${+ (upTo - begin > Math.PI)} 1 ${
+        end(upTo)}`;
+    };
+    if (to - from < 6.28) return bend(from, to);
+    bend(from, from + Math.PI), bend(from + Math.PI, to);  // one arc cannot end where it begins
+  }
+  stroke() {
+    if (this.path)
+      this.pieces.push(
+        `<path d="${this.path}" fill="none" stroke="${this.strokeStyle}" stroke-width="${near(this.lineWidth)}"/>`);
+  }
+  fill() {
+    if (this.path) this.pieces.push(`<path d="${this.path}" fill="${this.fillStyle}"/>`);
+  }
+  fillRect(x, y, width, height) {
+    const size = `width="${near(width)}" height="${near(height)}"`;
+    this.pieces.push(`<rect x="${near(x)}" y="${near(y)}" ${size} fill="${this.fillStyle}"/>`);
+  }
+  fillText(text, x, y) {
+    const anchor = {right: "end", center: "middle"}[this.textAlign] ?? "start", size = parseFloat(this.font);
+    const middle = this.textBaseline === "middle" ? size * .35 : 0;
+    const turned = this.turned && ` transform="${this.turned}"`;
+    this.pieces.push(`<text x="${near(x)}" y="${near(y + middle)}" font-size="${size}" text-anchor="${anchor}" fill="${
+      this.fillStyle}"${turned}>${escaped(text)}</text>`);
+  }
+  measureText(text) {
+    this.ruler.font = this.font;
+    return this.ruler.measureText(text);
+  }
+  text(title) {
+    const {width, height} = this;
+    const size = `width="${width}" height="${height}" viewBox="0 0 ${width} ${height}"`;
+    return `<svg xmlns="http://www.w3.org/2000/svg" ${size} font-family="Helvetica, Arial, sans-serif"><title>${
+      escaped(title)}</title>\n${this.pieces.join("\n")}\n</svg>\n`;
+  }
+}
+
+/** A number as short as a picture needs it. */
+function near(value) {
+  return Math.round(value * 100) / 100;
+}
+
+function escaped(text) {
+  return text.replace(/[&<>"]/g, (sign) => ({"&": "&amp;", "<": "&lt;", ">": "&gt;", "\"": "&quot;"}[sign]));
+}
+
+/** Pixels of a PNG's side at most, which all browsers have. */
+const MOST_PIXELS = 16_000;
+
+/** Saves what `paint(brush)` draws as SVG or PNG, the latter twice as fine as the screen where that is not too large. */
+async function savePicture(kind, name, width, height, ground, paint) {
+  if (kind === "svg") {
+    const brush = new SvgBrush(width, height, ground);
+    paint(brush);
+    return saveFile(`${name}.svg`, brush.text(name), "image/svg+xml");
+  }
+  const scale = Math.min(2, MOST_PIXELS / width, MOST_PIXELS / height);
+  const canvas = new OffscreenCanvas(Math.ceil(width * scale), Math.ceil(height * scale));
+  const brush = canvas.getContext("2d");
+  brush.scale(scale, scale);
+  brush.fillStyle = ground;
+  brush.fillRect(0, 0, width, height);
+  paint(brush);
+  saveFile(`${name}.png`, await canvas.convertToBlob({type: "image/png"}), "image/png");
+}

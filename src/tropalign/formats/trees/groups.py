@@ -1,0 +1,99 @@
+"""Groups of taxa: the table that names them, and a colour for each, on light ground and on dark."""
+
+from __future__ import annotations
+
+import colorsys
+import os
+import warnings
+from collections.abc import Iterable, Mapping
+
+from tropalign.errors import InputError, TropalignWarning, shown
+from tropalign.sequences.files import file_name, read_text
+
+#: Bytes of a table at most.
+MOST_BYTES = 1 << 28
+#: Hues of the first groups, in turns of the colour circle, far from their neighbours; the next ones follow by the
+#: golden ratio, which lands between those before it.
+HUES = (0.60, 0.04, 0.38, 0.80, 0.11, 0.52, 0.92, 0.26)
+GOLDEN = 0.618034
+#: Lightness and saturation on light ground and on dark: the contrast of names is 4.5 or more (tests/formats).
+LIGHT, DARK = (0.26, 0.75), (0.72, 0.68)
+
+
+def read_groups(path: str | os.PathLike[str]) -> dict[str, str]:
+    r"""Reads groups of taxa from a table.
+
+    Parameters
+    ----------
+    path
+        Lines of a taxon's name, a tab, and its group; lines that begin with ``#`` and empty ones are left out.
+
+    Returns
+    -------
+    dict of str to str
+        The group by the taxon's name.
+
+    Raises
+    ------
+    InputError
+        A line without a tab or without a group, a name with two groups, no line at all.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     table = pathlib.Path(folder, "groups.tsv")
+    ...     _ = table.write_text("mouse\tmammals\ncrow\tbirds\n")
+    ...     read_groups(table)
+    {'mouse': 'mammals', 'crow': 'birds'}
+    """
+    file, found = file_name(path), dict[str, str]()
+    for number, line in enumerate(read_text(path, MOST_BYTES).splitlines(), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        name, group = (text.strip() for text in [*line.split("\t"), ""][:2])
+        if not group or not name:
+            raise InputError(f"line {number} is no name, a tab and a group: mend the table", file=file)
+        if found.setdefault(name, group) != group:
+            raise InputError(
+                f"{shown(name)!r} is in two groups, {shown(found[name])!r} and {shown(group)!r}: leave one out",
+                file=file,
+            )
+    if not found:
+        raise InputError("the table names no taxon: write lines of a name, a tab and a group", file=file)
+    return found
+
+
+def tell_unknown(groups: Mapping[str, str], names: Iterable[str], file: str) -> None:
+    """Warns of names of a table that the tree does not have."""
+    known = set(names)
+    unknown = [name for name in groups if name not in known]
+    if unknown:
+        many = "1 name is" if len(unknown) == 1 else f"{len(unknown):,} names are"
+        first = shown(unknown[0] if len(unknown[0]) <= 60 else unknown[0][:59] + "…")
+        warnings.warn(f"{shown(file)}: {many} not in the tree (the first: {first!r})", TropalignWarning, stacklevel=2)
+
+
+def hue(number: int) -> float:
+    """The hue of a group, in turns."""
+    if number < len(HUES):
+        return HUES[number]
+    return (HUES[0] + GOLDEN * number) % 1
+
+
+def colours(number: int) -> tuple[str, str]:
+    """The colours of a group on light ground and on dark: ``#rrggbb``."""
+    found = []
+    for lightness, saturation in (LIGHT, DARK):
+        parts = colorsys.hls_to_rgb(hue(number), lightness, saturation)
+        found.append("#" + "".join(f"{round(255 * part):02x}" for part in parts))
+    return found[0], found[1]
+
+
+def groups_of(names: Iterable[str], groups: Mapping[str, str]) -> tuple[list[str], list[int]]:
+    """The groups that some taxa have, in the order of the table, and which of them each has, from 1; 0 for none."""
+    listed = list(names)
+    known = set(listed)
+    used = list(dict.fromkeys(group for name, group in groups.items() if name in known))
+    number = {group: k for k, group in enumerate(used, 1)}
+    return used, [number[groups[name]] if name in groups else 0 for name in listed]

@@ -1,0 +1,54 @@
+"""A tree as one page for a browser, which needs nothing but itself: no network, no other file."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.formats.format import Codec
+from tropalign.formats.header import Header
+from tropalign.formats.pages.web_page import Report, write_report_page
+from tropalign.formats.trees import TreesContext
+from tropalign.formats.trees.groups import colours, groups_of
+from tropalign.formats.trees.text import encode_newick, nodes_of
+from tropalign.trees.newick import Nodes
+
+PAGE = "tree"
+SCRIPTS = ("viewer/layout.js", "viewer/view.js", "viewer/pictures.js", "roots.js", "family.js", "page.js")
+
+
+def columns_of(nodes: Nodes) -> dict[str, NDArray[Any]]:
+    """Numbers per node: parent (-1 for the root), length (0 where it has none) and support (NaN where it has none)."""
+    missing = math.nan
+    return {
+        "parent": np.array(nodes.parents, np.int32),
+        "length": np.array([0, *(length or 0 for length in nodes.lengths[1:])], np.float32),
+        "support": np.array([missing if value is None else value for value in nodes.support], np.float32),
+    }
+
+
+def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: TreesContext) -> None:
+    """The page."""
+    nodes = nodes_of(parts)
+    is_tip = np.ones(len(nodes.parents), bool)
+    is_tip[nodes.parents[1:]] = False
+    tips = [name if tip else "" for name, tip in zip(nodes.names, is_tip.tolist(), strict=True)]
+    used, numbers = groups_of(tips, context.groups)
+    palette = [colours(k) for k in range(len(used))]
+    data = {
+        "title": context.title,
+        "names": nodes.names,
+        "has_lengths": any(nodes.lengths[1:]),
+        "groups": [
+            {"name": name, "light": light, "dark": dark} for name, (light, dark) in zip(used, palette, strict=True)
+        ],
+    }
+    arrays = {**columns_of(nodes), "group": np.array(numbers, np.int64)}
+    write_report_page(out, Report(PAGE, SCRIPTS, f"Tree: {context.title}", data, arrays), header)
+
+
+HTML = Codec(encode_newick, assemble, assembled_with=("title", "groups"), is_binary=True, needs_all=True)

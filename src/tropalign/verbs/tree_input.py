@@ -1,0 +1,122 @@
+"""What ``tropalign tree`` reads: distances, an alignment or sequences of which they are made, or a tree."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tropalign.verbs.run_options import devices_of
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from tropalign.execution.progress import Show
+    from tropalign.results.multiple import MultipleAlignment
+    from tropalign.sequences import SequenceBatch
+    from tropalign.trees import Tree
+    from tropalign.verbs.tree import MakeTree
+
+
+class Distances(NamedTuple):
+    """Names and distances of the taxa, and the alignment that they are of, where there is one."""
+
+    names: tuple[str, ...]
+    distances: NDArray[np.float64]
+    alignment: MultipleAlignment | None = None
+
+
+def read_taxa(options: MakeTree, memory_bytes: int, show: Show) -> Distances | Tree:
+    """Reads the input: distances, what they are made of, or a tree."""
+    from tropalign.formats.distance_matrix import is_distance_matrix, parse_distance_matrix
+    from tropalign.sequences.files import can_be_read_twice, file_name, read_lines
+
+    if options.unaligned:
+        return _pair_distances(options, memory_bytes, show)
+    is_kept = not can_be_read_twice(options.taxa)
+    lines = list(read_lines(options.taxa)) if is_kept else read_lines(options.taxa)
+    first = next(line for line in lines if line.strip())
+    if first.lstrip().startswith(b"("):
+        return _given_tree(options, b"\n".join(lines if is_kept else read_lines(options.taxa)))
+    if not is_distance_matrix(first):
+        source = _Kept(b"\n".join(lines), file_name(options.taxa)) if is_kept else options.taxa
+        return alignment_distances_of(options, source, memory_bytes, show)
+    for name in ("distances", "gaps", "bootstrap"):
+        if getattr(options, name) is not None:
+            options.refuse(f"--{name} needs an alignment, and {file_name(options.taxa)} holds distances")
+    lines = lines if is_kept else read_lines(options.taxa)
+    return Distances(*parse_distance_matrix(lines, file_name(options.taxa), memory_bytes))
+
+
+def _given_tree(options: MakeTree, text: bytes) -> Tree:
+    """The tree in a file of Newick format, of which no distances are known."""
+    from tropalign.sequences.files import file_name
+    from tropalign.sequences.texts import decoded
+    from tropalign.trees import parse_tree
+
+    file = file_name(options.taxa)
+    for name in ("distances", "gaps", "bootstrap", "negative", "distances_out"):
+        if getattr(options, name) is not None:
+            options.refuse(f"--{name.replace('_', '-')} needs an alignment or distances, and {file} holds a tree")
+    if options.method != "nj":
+        options.refuse(f"--method makes a tree, and {file} holds one")
+    return parse_tree(decoded(text), file)
+
+
+class _Kept(io.BytesIO):
+    """What was read from standard input or a pipe, to be read again."""
+
+    def __init__(self, data: bytes, name: str) -> None:
+        super().__init__(data)
+        self.name = name
+
+
+def alignment_distances_of(options: MakeTree, source: Any, memory_bytes: int, show: Show) -> Distances:
+    """Distances of the alignment in a file."""
+    from tropalign.distance_trees.distances import alignment_in
+    from tropalign.sequences.aligned_files import UnequalRowsError
+    from tropalign.sequences.alphabet import ALPHABETS
+    from tropalign.trees import alignment_distances
+
+    try:
+        alignment = alignment_in(source, ALPHABETS.get(options.alphabet))
+    except UnequalRowsError as error:
+        error.args = (f"{error}; for sequences that are not aligned, add --unaligned",)
+        raise
+    means: dict[str, Any] = {
+        "gaps": options.gaps or "pairwise",
+        "n_threads": options.threads,
+        "memory_bytes": memory_bytes,
+    }
+    with show("blocks of pairs", None) as progress:
+        found = alignment_distances(alignment, options.distances, progress=progress, **means)
+    return Distances(alignment.names, found, alignment)
+
+
+def _pair_distances(options: MakeTree, memory_bytes: int, show: Show) -> Distances:
+    from tropalign.trees import pair_distances
+
+    batch = unaligned(options)
+    means: dict[str, Any] = {"n_threads": options.threads, "memory_bytes": memory_bytes, "device": devices_of(options)}
+    with show("pairs", len(batch) * (len(batch) - 1) // 2) as progress:
+        return Distances(batch.names, pair_distances(batch, options.distances, progress=progress, **means))
+
+
+def unaligned(options: MakeTree) -> SequenceBatch:
+    """The sequences that are to be aligned by pairs."""
+    from tropalign.msa.family import read_family
+    from tropalign.sequences.alphabet import ALPHABETS
+
+    reading = {"is_realigned": False, "skip_empty": False, "strict": False}
+    return read_family([options.taxa], ALPHABETS.get(options.alphabet), **reading)
+
+
+def alignment_in_bytes(options: MakeTree, data: bytes, memory_bytes: int, show: Show) -> Distances:
+    """Distances of the alignment in these bytes."""
+    from tropalign.formats.distance_matrix import is_distance_matrix
+    from tropalign.sequences.files import file_name
+
+    first = next((line for line in data.splitlines() if line.strip()), b"")
+    if is_distance_matrix(first):
+        options.refuse(f"--bootstrap needs an alignment, and {file_name(options.taxa)} holds distances")
+    return alignment_distances_of(options, _Kept(data, file_name(options.taxa)), memory_bytes, show)

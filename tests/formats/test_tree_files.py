@@ -1,0 +1,124 @@
+"""Trees as NEXUS and as pictures, and the groups of their taxa."""
+
+import io
+import re
+import xml.etree.ElementTree as ElementTree
+
+import numpy as np
+import pytest
+from Bio import Phylo
+
+from formats.tree_pages import random_newick, written
+from tropalign.errors import InputError, TropalignWarning, UsageError
+from tropalign.formats.registry import format_for_path
+from tropalign.formats.trees.groups import colours, groups_of, read_groups, tell_unknown
+from tropalign.formats.trees.picture import places_of
+from tropalign.trees import parse_tree
+from tropalign.trees.newick import parse_newick
+
+NAMES = ["plain", "under_score", "sp|P12345|X", "a b", "it's", "dash-ed", "ünï", "c,d:(e)"]
+
+
+def test_biopython_reads_nexus():
+    names = NAMES[:-1]  # it takes brackets in quotes for those of the tree
+    tree = parse_tree(random_newick(len(names), 1, names))
+    (read,) = Phylo.parse(io.StringIO(written("nexus", tree).decode()), "nexus")
+    assert [leaf.name.strip("'").replace("''", "'") for leaf in read.get_terminals()] == list(tree.names)
+    lengths = [leaf.branch_length for leaf in read.get_terminals()]
+    assert lengths == pytest.approx(tree.lengths[: len(names)].tolist(), abs=1e-8)
+    support = sorted(clade.confidence for clade in read.get_nonterminals() if clade.confidence is not None)
+    assert support == sorted(tree.support[~np.isnan(tree.support)].tolist())
+
+
+def test_nexus_has_all_names_in_quotes_where_they_need_them():
+    tree = parse_tree(random_newick(len(NAMES), 1, NAMES))
+    text = written("nexus", tree).decode()
+    assert text.startswith("#NEXUS\n[tropalign 1.2.3]\n") and "[bootstrap: 100]" in text
+    newick = re.search(r"= \[&U\] (.*)\nend;\n$", text)[1]
+    again = parse_tree(newick)
+    assert again.names == tree.names and again.newick() == tree.newick()
+    block = re.search(r"taxlabels\n(.*?)  ;", text, re.DOTALL)[1].splitlines()
+    assert [line.strip() for line in block][:5] == ["plain", "'under_score'", "'sp|P12345|X'", "'a b'", "'it''s'"]
+
+
+def test_a_root_is_told():
+    assert "[&R]" in written("nexus", parse_tree("((a:1,b:1):1,c:2);")).decode()
+
+
+@pytest.mark.parametrize(
+    ("path", "form"), [("x.nex", "nexus"), ("x.nexus.gz", "nexus"), ("x.html", "html"), ("x.pdf", "pdf")]
+)
+def test_suffixes(path, form):
+    assert format_for_path("trees", path) == form
+
+
+def test_a_plot_is_a_picture():
+    assert format_for_path("trees/plots", "x.svg") == "svg"
+    with pytest.raises(UsageError, match=r"\.pdf \.png \.svg"):
+        format_for_path("trees/plots", "x.nwk")
+
+
+@pytest.mark.parametrize(
+    "text", ["((a:-1,b:2):-0.5,c:1,d:3);", "((a,b),c);", "(a:1,b:1);", "'a';", random_newick(50, 2)]
+)
+def test_places(text):
+    nodes = parse_newick(text, "x")
+    depth, line, n_tips = places_of(nodes, nodes.children())
+    tips = [k for k, below in enumerate(nodes.children()) if not below]
+    assert line[tips].tolist() == list(range(n_tips)) and (depth >= 0).all()
+    for node, parent in enumerate(nodes.parents[1:], 1):
+        assert depth[node] >= depth[parent]
+    if not any(nodes.lengths[1:]):
+        assert len(set(depth[tips].tolist())) == 1
+
+
+def test_pictures_show_names_support_and_groups():
+    names = ["<a&b>", "$x_y$", "日本", *(f"t{k}" for k in range(20))]
+    groups = {name: "tees" if name[0] == "t" else "others" for name in names}
+    tree = random_newick(len(names), 3, names)
+    text = written("svg", tree, groups).decode()
+    texts = [
+        "".join(element.itertext()) for element in ElementTree.fromstring(text).iter("{http://www.w3.org/2000/svg}text")
+    ]
+    assert {*names, "■ tees", "■ others"} <= set(texts)
+    assert written("svg", tree, groups) == written("svg", tree, groups)
+    assert all(colours(k)[0] in text for k in range(2))
+    assert written("png", tree).startswith(b"\x89PNG") and written("pdf", tree).startswith(b"%PDF")
+
+
+@pytest.mark.parametrize("text", ["'a';", "(a:1,b:2);", "((a,b),c);", f"({'x' * 10_000}:1,b:-2);"])
+def test_odd_trees_have_pictures(text):
+    assert written("svg", text).count(b"<svg") == 1
+
+
+def luminance(colour):
+    parts = [int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@pytest.mark.parametrize("number", range(60))
+def test_colours_can_be_read_as_text(number):
+    """The contrast of WCAG with the page's ground, light and dark; #dfe8fc and #2a3a5e lie behind what is chosen."""
+    for ink, ground in zip(colours(number), ("#ffffff", "#14171c"), strict=True):
+        light, dark = sorted((luminance(ink), luminance(ground)), reverse=True)
+        assert (light + 0.05) / (dark + 0.05) >= 4.5, ink
+
+
+def test_groups(tmp_path):
+    path = tmp_path / "groups.tsv"
+    path.write_text("# name\tgroup\n\n a\tone\nb \ttwo\tmore\na\tone\n")
+    assert read_groups(path) == {"a": "one", "b": "two"}
+    assert groups_of(["b", "x", "a"], {"a": "one", "q": "none", "b": "two"}) == (["one", "two"], [2, 0, 1])
+    for text, words in [
+        ("a one\n", "line 1 is no name, a tab and a group"),
+        ("a\tone\nb\t\n", "line 2"),
+        ("a\tone\na\ttwo\n", "'a' is in two groups, 'one' and 'two'"),
+        ("#\n", "names no taxon"),
+        ("", "empty"),
+    ]:
+        path.write_text(text)
+        with pytest.raises(InputError, match=words):
+            read_groups(path)
+    with pytest.warns(TropalignWarning, match=r"groups\.tsv: 2 names are not in the tree \(the first: 'x+…'\)"):
+        tell_unknown({"x" * 10_000: "one", "y": "two", "a": "one"}, ["a"], "groups.tsv")
