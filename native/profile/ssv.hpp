@@ -69,8 +69,8 @@ struct SsvKernels {
     void (*lanes)(const SsvTables &tables, const TargetGroup &targets, int8_t *border, uint8_t *highest);
     /// The highest V of one target.
     uint8_t (*striped)(const SsvTables &tables, const uint8_t *codes, int32_t L);
-    /// Those of two targets, which hide that a V waits for the one of the row before: a row of both in w vectors each
-    /// takes 3.0, 3.5, 4.0 and 4.5 cycles per target with AVX2 and w = 3 to 6, one alone 4.0, 4.3, 4.6 and 5.2 (Zen 4).
+    /// The highest V of two targets side by side: while a V of one waits for the row before, the other is computed.
+    /// A row of both in w vectors each takes 3.0, 3.5, 4.0 and 4.5 cycles per target with AVX2 and w = 3 to 6, one alone 4.0, 4.3, 4.6 and 5.2 (Zen 4).
     void (*striped_pair)(const SsvTables &tables, const uint8_t *const *codes, const int32_t *L, uint8_t *highest);
 };
 

@@ -293,7 +293,7 @@ def _calibrated(
     from pyhmmer.plan7 import Builder
 
     alphabet, _ = hmmer_tools(kind)
-    builder = Builder(alphabet, **options.of_builder(), **(FEW_RANDOM if is_own else MANY_RANDOM))
+    builder = Builder(alphabet, **(options.of_builder() | (FEW_RANDOM if is_own else MANY_RANDOM)))
     try:
         with denormals_as_zero():
             hmm, _, _ = build(builder)
