@@ -70,7 +70,8 @@ struct SsvKernels {
     /// The highest V of one target.
     uint8_t (*striped)(const SsvTables &tables, const uint8_t *codes, int32_t L);
     /// The highest V of two targets side by side: while a V of one waits for the row before, the other is computed.
-    /// A row of both in w vectors each takes 3.0, 3.5, 4.0 and 4.5 cycles per target with AVX2 and w = 3 to 6, one alone 4.0, 4.3, 4.6 and 5.2 (Zen 4).
+    /// Cycles per row and target on a Zen 4 with AVX2, in w = 3 to 6 vectors each: 3.0, 3.5, 4.0 and 4.5 for two; 4.0,
+    /// 4.3, 4.6 and 5.2 for one alone.
     void (*striped_pair)(const SsvTables &tables, const uint8_t *const *codes, const int32_t *L, uint8_t *highest);
 };
 
