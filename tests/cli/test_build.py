@@ -110,6 +110,9 @@ class TestBesideHmmbuild:
     def test_single_sequences(self, ours, theirs, tmp_path):
         self.check(tmp_path, stockholm([ROWS[3]], *CURATED[:1]), ["--single", *ours], ["--singlemx", *theirs])
 
+    def test_a_single_sequence_names_its_model(self, tmp_path):
+        self.check(tmp_path, f">one of them\n{ROWS[3].replace('-', '')}\n", ["--single"], ["--singlemx"], "x.fa")
+
     @pytest.mark.parametrize(("letters", "word"), [("T", ""), ("T", "dna"), ("U", "rna"), ("U", "")])
     def test_nucleotides(self, letters, word, tmp_path):
         rows = [row.replace("T", letters) for row in NUCLEOTIDES]

@@ -30,6 +30,11 @@ def test_an_alignment_in_memory():
     assert ours.text == theirs.text and ours.length > 100
 
 
+def test_a_single_sequence_names_its_model():
+    rows = ta.MultipleAlignment.from_rows(["one"], ROWS[:1])
+    assert ta.build_model(rows, options=ta.BuildOptions(single=True)).name == "one"
+
+
 def test_options():
     rows = ta.MultipleAlignment.from_rows(list("abc"), ROWS)
     whole = ta.build_model(rows, name="x", options=ta.BuildOptions(occupancy=0.1))

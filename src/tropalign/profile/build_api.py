@@ -63,6 +63,8 @@ def build_model(
     source: Source = alignment  # type: ignore[assignment]
     if isinstance(alignment, MultipleAlignment):
         source = io.BytesIO(stockholm_of(alignment.letters, None))
+        if given.single and name is None and len(alignment) == 1:
+            name = alignment.names[0]
     task = BuildTask(source, given, alphabet, name)
     found = list(islice(task.alignments(), 2))
     if len(found) > 1:

@@ -25,11 +25,23 @@ LETTER_BYTES = 8
 
 @dataclass(frozen=True)
 class AlignmentText:
-    """An alignment in Stockholm's format; `number` counts from 1, `line` is how many lines of its file stand before."""
+    """An alignment in Stockholm's format.
+
+    Attributes
+    ----------
+    text
+    number
+        Counted from 1.
+    line
+        How many lines of its file stand before; None where the file is not Stockholm.
+    names
+        What its rows are called, where the text numbers them.
+    """
 
     text: bytes
     number: int
     line: int | None
+    names: tuple[str, ...] = ()
 
 
 class BuildTask:
@@ -92,7 +104,8 @@ class BuildTask:
             if not begin:
                 raise InputError("the file is empty", file=self._file)
             if not begin.startswith(STOCKHOLM):
-                one = AlignmentText(stockholm_in(stream, begin, self._file, self._suffix), 1, None)
+                text, names = stockholm_in(stream, begin, self._file, self._suffix)
+                one = AlignmentText(text, 1, None, names)
                 self._judge(one)
                 yield one
                 return
@@ -163,7 +176,8 @@ class BuildTask:
             raise self._unreadable(one, error) from None
         if alignment is None:
             raise InputError(f"alignment {one.number} holds no row: mend it", file=self._file)
-        own = alignment.names[0] if self._options.single and len(alignment.names) == 1 else alignment.name
+        names = one.names or alignment.names
+        own = names[0] if self._options.single and len(names) == 1 else alignment.name
         alignment.name = self._name_of(own, one)
         if not any(np.asarray(row.sequence).size for row in alignment.sequences):
             raise InputError("the alignment holds no residue: give another one", file=self._file)

@@ -105,12 +105,12 @@ def queries_in(
         elif kind == "sequences":
             yield from _models_of_sequences(stream, are_proteins, keeps_text)
         else:
-            data = stockholm_in(stream, begin, file, suffix)
+            data, _ = stockholm_in(stream, begin, file, suffix)
             yield from models_of_stockholm(data, file, stem, are_proteins)
 
 
-def stockholm_in(stream: io.BufferedReader, begin: bytes, file: str, suffix: str) -> bytes:
-    """The alignments of a file in Stockholm's format, which HMMER's builder is given.
+def stockholm_in(stream: io.BufferedReader, begin: bytes, file: str, suffix: str) -> tuple[bytes, tuple[str, ...]]:
+    """The alignments of a file in Stockholm's format, which HMMER's builder is given, and names of rows that it lacks.
 
     Parameters
     ----------
@@ -127,12 +127,12 @@ def stockholm_in(stream: io.BufferedReader, begin: bytes, file: str, suffix: str
         A file that holds something else, or letters that stand in no alignment.
     """
     if begin.startswith(STOCKHOLM):
-        return stream.read()
+        return stream.read(), ()
     if begin.startswith(b">"):
         names, rows, is_match = _fasta_rows(stream, file, is_a2m=suffix in A2M_SUFFIXES)
-        return _stockholm(names, rows, is_match, file)
+        return _stockholm(names, rows, is_match, file), names
     names, rows = read_alignment(stream)
-    return _stockholm(names, rows, None, file)
+    return _stockholm(names, rows, None, file), names
 
 
 def _judged(begin: bytes, stream: io.BufferedReader, file: str) -> tuple[str, io.BufferedReader]:
