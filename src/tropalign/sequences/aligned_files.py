@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterable, Iterator
-from itertools import chain
+from itertools import chain, islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -259,12 +259,15 @@ def _read_by_biopython(lines: Iterable[bytes], rows: _Rows, name: str) -> None:
     # What is outside ASCII must be no blank in Python's eyes, as some of Unicode's letters are in Latin-1's.
     text = "".join(line.decode("ascii", "surrogateescape") + "\n" for line in lines)
     try:
-        found = AlignIO.read(io.StringIO(text), name)
+        found = list(islice(AlignIO.parse(io.StringIO(text), name), 2))
     except Exception as error:  # Biopython's parser fails with ValueError, AssertionError, TypeError and others
         what = shown(" ".join(str(error).split()).rstrip(".")) or "a line that is not as the format has it"
         title = "MSF" if name == "msf" else name.capitalize()
         raise InputError(f"read as {title}, this is no alignment ({what})", file=rows.file) from None
-    for row in found:
+    if len(found) != 1:
+        what = "several alignments, and one is taken: split it" if found else "no alignment: fetch it again"
+        raise InputError(f"the file holds {what}", file=rows.file)
+    for row in found[0]:
         is_described = name == "stockholm" and row.description not in (row.id, row.name)
         description = rows.text(_bytes(row.description)) if is_described else ""
         rows.begin(_bytes(row.id), None, description)
