@@ -6,7 +6,7 @@ import re
 import pytest
 from Bio.Phylo.NewickIO import Parser
 
-from tropalign.trees import newick
+from tropalign.trees import newick, parse_tree
 
 PLAIN = [
     "(A,B);",
@@ -85,3 +85,12 @@ def test_deep_trees_are_read_and_written():
         for name, length in zip(nodes.names, nodes.lengths, strict=True)
     ]
     assert newick.newick_text(nodes.children(), texts, 0) == text
+
+
+def test_support_in_shares_of_one_keeps_its_digits():
+    text = "((a:1.0,b:1.0)0.934:1.0,((c:1.0,d:1.0)1:1.0,e:1.0)0.07:1.0);"
+    assert parse_tree(text).newick() == text
+
+
+def test_support_in_percent_is_whole():
+    assert parse_tree("((a:1.0,b:1.0)87.6:1.0,c:1.0,d:1.0);").newick() == "((a:1.0,b:1.0)88:1.0,c:1.0,d:1.0);"

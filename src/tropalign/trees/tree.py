@@ -32,7 +32,8 @@ class Tree:
     lengths : float64, shape (n_nodes,)
         Of the branch above each node; 0 above the root. Those of neighbour joining may be negative.
     support : float64, shape (n_nodes,), or None
-        Percent of the bootstrap samples that have the branch above each node; NaN where it is not known.
+        Percent of the bootstrap samples that have the branch above each node; NaN where it is not known. Of a tree
+        from a file, what the file says: percent, or shares up to 1.
 
     Examples
     --------
@@ -109,7 +110,10 @@ class Tree:
         n_inner = len(self.children)
         if self.support is None:
             return [""] * n_inner
-        return ["" if math.isnan(value) else f"{value:.0f}" for value in self.support[self.n_taxa :].tolist()]
+        known = self.support[self.n_taxa :]
+        # FastTree, MrBayes and others write shares of 1 instead of percent, of which no digit is to be lost.
+        form = "g" if np.nanmax(known, initial=0) <= 1 else ".0f"
+        return ["" if math.isnan(value) else f"{value:{form}}" for value in known.tolist()]
 
 
 def _length_text(length: float, digits: int | None) -> str:
