@@ -195,7 +195,7 @@ BAD = {
     "no row, but an end": ("# STOCKHOLM 1.0\n//\n", ["--alphabet", "protein"], "alignment 1 cannot be read"),
     "words": ("hello\n", [], "line 1: this is no alignment: FASTA begins with '>'"),
     "not aligned": (">a\nACDEFGHIKL\n>b\nACDEF\n", [], "record 'b': 5 matches, but 10 are expected"),
-    "unequal rows": (stockholm(["ACDEF", "ACDE"]), ["--alphabet", "protein"], "alignment 1 cannot be read as one of"),
+    "unequal rows": (stockholm(["ACDEF", "ACDE"]), ["--alphabet", "protein"], "cannot be read as one of protein ("),
     "gaps alone": (stockholm(["---", "---"]), ["--alphabet", "protein"], "the alignment holds no residue"),
     "another alphabet": (stockholm(ROWS), ["--alphabet", "dna"], "cannot be read as one of dna (Could not parse file"),
     "no telling": (stockholm(["AAAA"]), [], "say it by --alphabet protein, dna or rna"),

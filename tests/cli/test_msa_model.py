@@ -125,7 +125,7 @@ def test_bad_files(tmp_path, capsys):
         main(["msa", "-q", "--model", str(MODEL), str(dna), "--alphabet", "protein", "-o", str(tmp_path / "y.fa")]) == 0
     )
     code, told = refused(["--model", MODEL, dna, "--alphabet", "nucleotide"], capsys)
-    assert code == 3 and "the sequences are nucleotide, and the model 'EFP' is one of amino" in told
+    assert code == 3 and "the sequences are nucleotide, and the model 'EFP' is one of protein" in told
     assert main(["msa", "-q", "--model", str(MODEL), str(short), "-o", str(tmp_path / "z.fa")]) == 0
     assert refused(["--model", FAMILY, short], capsys)[0] == 3
     assert refused(["--model", tmp_path / "no.hmm", short], capsys)[0] == 3

@@ -76,6 +76,7 @@ def test_bad_alignments(given, options, sentence):
     [
         ({"alphabet": "protien"}, "alphabet 'protien' is none of auto, protein, dna, rna"),
         ({"name": "a b"}, "the name of a model is a word without blanks"),
+        ({"name": 3}, "the name of a model is a word without blanks"),
         ({"options": 5}, "5 is not a BuildOptions"),
     ],
 )

@@ -77,6 +77,12 @@ def test_rows_come_first_and_keep_their_residues(seed, tmp_path):
     assert tropalign.read_result(tmp_path / "x.result") == made
 
 
+def test_a_model_that_was_built_knows_its_alignment(seed):
+    alignment, _ = seed
+    found = tropalign.align_to_model(tropalign.build_model(alignment), NEW, mapali=alignment)
+    assert found.names[:4] == ("r1", "r2", "r3", "r4")
+
+
 def test_missing_ends_are_gaps(tmp_path):
     text = SEED.replace("r3 ..--VL", "r3 ~~~~VL")
     alignment = tmp_path / "seed.sto"

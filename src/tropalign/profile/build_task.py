@@ -67,7 +67,8 @@ class BuildTask:
     def __init__(self, source: Source, options: BuildOptions, alphabet: str = "auto", name: str | None = None) -> None:
         if alphabet not in ALPHABETS:
             raise UsageError(f"{named('alphabet')} {shown(repr(alphabet))} is none of {', '.join(ALPHABETS)}")
-        if name is not None and (not name or name.split() != [name] or not name.isprintable()):
+        is_word = isinstance(name, str) and name.split() == [name] and name.isprintable()
+        if name is not None and not is_word:
             raise UsageError(
                 f"{named('name')} {shown(repr(name)[:80])}: the name of a model is a word without blanks: give another"
             )
@@ -144,7 +145,7 @@ class BuildTask:
 
     def _unreadable(self, one: AlignmentText, error: Exception) -> InputError:
         where = "" if one.line is None else f"alignment {one.number} "
-        kind = "" if self._kind is None else f" as one of {self._kind}"
+        kind = "" if self._kind is None else f" as one of {'protein' if self._kind == 'amino' else self._kind}"
         return InputError(f"{where}cannot be read{kind} ({words_of(error)}): mend it", file=self._file)
 
     def on_cpu(self, tile: Tile, n_threads: int, progress: Progress | None = None) -> list[bytes]:

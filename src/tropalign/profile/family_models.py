@@ -174,5 +174,15 @@ def family_model_of(given: Any) -> FamilyModel | None:
     if isinstance(given, FamilyModel):
         return given
     if isinstance(given, Model):
-        return FamilyModel(given.name, "amino", given.match, given.transitions, given.mask)
+        found = None if given.text is None else _native.read_model(given.text)  # the alignment's columns and checksum
+        known = found if isinstance(found, dict) else {}
+        return FamilyModel(
+            name=given.name,
+            kind="amino",
+            match=given.match,
+            transitions=given.transitions,
+            mask=given.mask,
+            columns=known.get("columns"),
+            checksum=known.get("checksum"),
+        )
     return None

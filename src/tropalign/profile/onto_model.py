@@ -127,7 +127,8 @@ def read_members(paths: list[Any], model: FamilyModel, alphabet: str = "auto", *
 
 
 def _of_another_kind(alphabet: str, model: FamilyModel) -> str:
-    return f"the sequences are {alphabet}, and the model {model.name!r} is one of {model.kind}: give one of their kind"
+    kind = "protein" if model.kind == "amino" else model.kind
+    return f"the sequences are {alphabet}, and the model {model.name!r} is one of {kind}: give one of their kind"
 
 
 def check_members(batch: SequenceBatch, model: FamilyModel, is_judged: bool = True, file: str | None = None) -> None:
