@@ -102,3 +102,8 @@ def test_models_whose_text_is_not_known(name, tmp_path, capsys):
 def test_options_that_do_not_go_together(options, sentence, tmp_path, capsys):
     assert main(["search", str(MODEL), str(PROTEINS), "-o", str(tmp_path / "x.shard"), *options]) == 2
     assert sentence in capsys.readouterr().err
+
+
+def test_shards_have_no_models_to_merge(tmp_path, capsys):
+    assert main(["merge", str(tmp_path / "x.shard"), "--hmm-out", str(tmp_path / "x.hmm")]) == 2
+    assert "unrecognized arguments: --hmm-out" in capsys.readouterr().err

@@ -65,6 +65,7 @@ class ModelOutput(Options, group="results"):
     hmm_out: str | None = output_file(
         output="models",
         suffix=".hmm",
+        of_shards=False,
         metavar="FILE",
         help="write the models that were searched with, too, for HMMER and tropalign; with --iterate those of the last "
         "round of each query",
@@ -72,6 +73,7 @@ class ModelOutput(Options, group="results"):
     hmm_rounds: str | None = output_file(
         output="rounds",
         suffix=".rounds.hmm",
+        of_shards=False,
         metavar="FILE",
         help="write the models of all rounds of --iterate, too: NAME, NAME-i1, NAME-i2 and so on",
     )
