@@ -66,6 +66,7 @@ def folder(tmp_path_factory):
     )
     texts["ref.nwk"] = "((t0:1,t1:1):1,t2:1,t3:1);\n"
     texts["ref.bestModel"] = "GTR{1/1/1/1/1/1}+FU{0.25/0.25/0.25/0.25}+G4{0.5}, noname = 1-24\n"
+    texts["groups.tsv"] = "mouse\trodents\n"
     texts["distances.phy"] = "3\na 0 1 2\nb 1 0 2\nc 2 2 0\n"
     texts["edges.tsv"] = "Ulm\tAalen\t2\nAalen\tUlm\t2\n"
     texts["table.tsv"] = "Ulm\tAalen\tx\ty\t2\nAalen\tUlm\tx\ty\t2\n"
@@ -79,6 +80,7 @@ def folder(tmp_path_factory):
         (here / f"{name}.gz").write_bytes(gzip.compress(text.encode()))
     for name in ("Pfam-A.hmm", "globins4.hmm", "globins.hmm", "kinase.hmm"):
         shutil.copy(SEARCH / "pfam.hmm", here / name)
+    shutil.copy(EXAMPLES / "efp.hmm", here / "family.hmm")
     rows = records(EXAMPLES / "efp_aligned.fasta", 9)
     (here / "family.sto").write_text(stockholm_of(rows, "family"))
     (here / "families.sto.gz").write_bytes(gzip.compress((stockholm_of(rows, "a") + stockholm_of(rows, "b")).encode()))
