@@ -229,3 +229,10 @@ def test_a_tree_is_rooted_and_converted(command, capfd, tmp_path):
     assert said(capfd, path) == (3, f"tropalign: {path}: the tree has one taxon: give one with two or more\n")
     code, told = said(capfd, PROTEINS, "--bootstrap", 5, "--shard", "1/2", "--html", "x.html", "-o", "x.shard")
     assert code == 2 and "merge the shards into tree.nwk" in told
+
+
+def test_a_tree_behind_a_comment(tmp_path, capfd):
+    path = tmp_path / "given.nwk"
+    path.write_text("[&R]\n(a:1,b:2);\n")
+    assert main(["tree", str(path), "-q"]) == 0
+    assert capfd.readouterr().out == "(a:1.00000000,b:2.00000000);\n"

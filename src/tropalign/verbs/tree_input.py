@@ -36,7 +36,7 @@ def read_taxa(options: MakeTree, memory_bytes: int, show: Show) -> Distances | T
     is_kept = not can_be_read_twice(options.taxa)
     lines = list(read_lines(options.taxa)) if is_kept else read_lines(options.taxa)
     first = next(line for line in lines if line.strip())
-    if first.lstrip().startswith(b"("):
+    if first.lstrip().startswith((b"(", b"[")):  # a tree, or a comment such as [&R] before one
         return _given_tree(options, b"\n".join(lines if is_kept else read_lines(options.taxa)))
     if not is_distance_matrix(first):
         source = _Kept(b"\n".join(lines), file_name(options.taxa)) if is_kept else options.taxa
