@@ -129,13 +129,14 @@ bench-cluster: $(VENV)/peers  ## measure beside other tools, and write docs/benc
 
 # FAMILIES=DIR names a folder of families with references (BAliBASE); without one they are simulated.
 bench-msa: $(VENV)/peers  ## measure beside other tools, and write docs/benchmarks
-	$(BIN)/python bench/msa.py $(if $(FAMILIES),--families $(FAMILIES))
+	$(BIN)/python bench/msa.py $(BRIEF) $(if $(FAMILIES),--families $(FAMILIES))
 	$(BIN)/python bench/summary.py
 
 # MODELS=DIR names a folder of models and proteins (bench/search_sets.py says which), HMMER=DIR one in which HMMER 3.4 was
 # built from source.
 bench-search: $(VENV)/peers  ## measure beside other tools, and write docs/benchmarks
-	$(BIN)/python bench/search.py $(if $(MODELS),--data $(MODELS)) $(if $(HMMER),--hmmer $(HMMER)/src --hmmer-source $(HMMER))
+	$(BIN)/python bench/search.py $(BRIEF) $(if $(MODELS),--data $(MODELS)) \
+	  $(if $(HMMER),--hmmer $(HMMER)/src --hmmer-source $(HMMER))
 	$(BIN)/python bench/summary.py
 
 # Nothing is run: compilers for x86-64 and arm64 (Debian: g++-aarch64-linux-gnu) are enough.

@@ -5,6 +5,7 @@
     python bench/msa.py                     simulated families: runs anywhere
     python bench/msa.py --quick             the three smallest of them, tropalign alone, to see that it works
     python bench/msa.py --most-mcells 250   larger families, too (25 by default)
+    python bench/msa.py --brief             a tool per core at a time
 
 A folder has sets, folders with `in` (FASTA files) and `ref` (their reference alignments, core columns in upper case),
 as BAliBASE 3 and BAliFam have; neither may be copied into this repository. Peers are the programs of PEERS that are on
@@ -28,6 +29,7 @@ import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -151,13 +153,21 @@ def two_threads(families: list[Family]) -> float | None:
     return seconds[0] / seconds[1] if seconds[0] > LEAST_SECONDS else None
 
 
-def run(families: list[Family], tools: dict[str, list[str]], folder: Path) -> dict[str, list[Outcome | None]]:
-    """Every tool on every family."""
+def run(families: list[Family], tools: dict[str, list[str]], n_at_once: int) -> dict[str, list[Outcome | None]]:
+    """Every tool on every family, so many at a time."""
+    jobs = [(tool, family) for family in families for tool in tools]
+
+    def outcome(job: tuple[str, Family]) -> Outcome | None:
+        tool, family = job
+        with tempfile.TemporaryDirectory() as folder:
+            return measure(tools[tool], family, Path(folder))
+
     found: dict[str, list[Outcome | None]] = {tool: [] for tool in tools}
-    for number, family in enumerate(families, 1):
-        for tool, command in tools.items():
-            found[tool].append(measure(command, family, folder))
-        print(f"{number}/{len(families)} {family.set}/{family.name}", file=sys.stderr, flush=True)
+    with ThreadPoolExecutor(n_at_once) as pool:
+        for (tool, family), one in zip(jobs, pool.map(outcome, jobs), strict=True):
+            found[tool].append(one)
+            if tool == jobs[-1][0]:
+                print(f"{family.set}/{family.name}", file=sys.stderr, flush=True)
     return found
 
 
@@ -167,6 +177,7 @@ def main() -> int:
     parser.add_argument("--families", type=Path, default=os.environ.get("TROPALIGN_MSA_FAMILIES"))
     parser.add_argument("--most-mcells", type=float, default=25)
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--brief", action="store_true")
     parser.add_argument("--output", type=Path)
     parser.add_argument("--own", action="store_true", help="print the stages of tropalign alone, as JSON")
     options = parser.parse_args()
@@ -186,9 +197,10 @@ def main() -> int:
         not_there = absent({tool: words[0] for tool, words in PEERS.items()})
         peers = {tool: words for tool, words in PEERS.items() if tool not in not_there and not options.quick}
         ours = {tool: [*OURS, *mode.words] for tool, mode in MODES.items()}
-        found = run(families, {**ours, **peers}, folder)
+        n_at_once = len(os.sched_getaffinity(0)) if options.brief else 1
+        found = run(families, {**ours, **peers}, n_at_once)
         stages = {isa: stages_with(isa, Path(given or folder).resolve(), options) for isa in measured_isas()}
-        text = write_report(families, found, stages, two_threads(families), processor(), not_there)
+        text = write_report(families, found, stages, two_threads(families), processor(), not_there, n_at_once)
     print(text)
     output = options.output or (PAGE if given is not None else None)
     if output is None:

@@ -38,6 +38,7 @@ def write_report(
     two_threads: float | None,
     processor: str,
     not_there: list[str],
+    n_at_once: int,
 ) -> str:
     """The page, in Markdown.
 
@@ -51,6 +52,8 @@ def write_report(
         How many times faster two threads are; None where that was not measured.
     not_there
         The peers that are not there.
+    n_at_once
+        Commands that ran at a time.
     """
     cells = sum(family.cells for family in families)
     sets = list(dict.fromkeys(sorted(family.set for family in families)))
@@ -58,7 +61,8 @@ def write_report(
     lines = ["# Multiple alignment: accuracy and speed", "", f"Processor: {processor}.", "", *wrap(HEAD), ""]
     lines += paragraph(not_there) + wrap(
         f"tropalign {tropalign.__version__}; {len(families)} families of {', '.join(sets)}; "
-        f"{cells / 1e6:,.0f} Mcells over all pairs."
+        f"{cells / 1e6:,.0f} Mcells over all pairs"
+        f"{'' if n_at_once == 1 else f'; {n_at_once} commands at a time, each on a core of its own'}."
     )
     lines += ["", *_accuracy(families, sets, found, stages), ""]
     lines += [*_tests(found), ""] if len(found) > len(first) else []

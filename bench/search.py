@@ -4,6 +4,7 @@
     python bench/search.py --data DIR --hmmer ~/hmmer/bin --hmmer-source ~/hmmer       all of it
     python bench/search.py --data DIR               HMMER's programs from the PATH, without its single stages
     python bench/search.py --quick                  the repository's examples, to see that it works
+    python bench/search.py --brief ...              what takes half a second runs once; writes the pages, too
 
 search_sets.py says what DIR has (the variable TROPALIGN_SEARCH_DATA names one, too). HMMER 3.4 has to be built from its
 source (Debian's is older); --hmmer-source is the folder where it was built, whose library bench/hmmer_stages.c needs.
@@ -45,7 +46,7 @@ from tropalign.sequences import SequenceStore
 ROOT = Path(__file__).resolve().parent.parent
 PAGE, OVERVIEW = (ROOT / "docs" / "benchmarks" / name for name in ("search.md", "index.md"))
 #: Times each tool runs; one that takes longer than SLOW seconds runs once.
-N_ROUNDS, SLOW = 3, 2.0
+N_ROUNDS, SLOW, BRIEF_SLOW = 3, 2.0, 0.5
 #: The load average below which wall times of two threads say something.
 IDLE = 0.5
 #: E-value up to which MMseqs2 and hmmsearch are compared: the default of MMseqs2.
@@ -100,12 +101,12 @@ def middle(outcomes: list[Outcome]) -> Outcome:
     return Outcome(*(statistics.median(values) for values in zip(*outcomes, strict=True)))
 
 
-def by_turns(tools: dict[str, Callable[[], Outcome]]) -> dict[str, Outcome]:
+def by_turns(tools: dict[str, Callable[[], Outcome]], slow: float) -> dict[str, Outcome]:
     """Medians of the tools, which take turns."""
     found: dict[str, list[Outcome]] = {tool: [] for tool in tools}
     for _ in range(N_ROUNDS):
         for tool, measure in tools.items():
-            if not found[tool] or found[tool][0].seconds < SLOW:
+            if not found[tool] or found[tool][0].seconds < slow:
                 found[tool].append(measure())
     return {tool: middle(outcomes) for tool, outcomes in found.items()}
 
@@ -138,7 +139,7 @@ def with_pyhmmer(search: Search) -> None:
             pass
 
 
-def compare(search: Search, store: Path, hmmsearch: str, folder: Path) -> Found:
+def compare(search: Search, store: Path, hmmsearch: str, folder: Path, slow: float) -> Found:
     """A search by all tools, and how far the results agree."""
     with contextlib.suppress(FileNotFoundError):
         shutil.rmtree(folder)
@@ -151,14 +152,15 @@ def compare(search: Search, store: Path, hmmsearch: str, folder: Path) -> Found:
         "python": lambda: called(lambda: tropalign.search(search.models, store, n_threads=1, device="cpu")),
         "pyhmmer": lambda: called(lambda: with_pyhmmer(search)),
     }
-    outcomes = by_turns(tools)
+    outcomes = by_turns(tools, slow)
     threads = by_turns(
         {
             "hmmsearch": lambda: run(theirs(hmmsearch, search, folder / "two", 2)),
             "tropalign": lambda: run(ours(search, store, folder / "two", 2), measured_isas()[0]),
         }
         if os.getloadavg()[0] < IDLE + 1  # one thread was this run's own
-        else {}
+        else {},
+        slow,
     )
     n_hits, n_domains = (len(fields_of(folder / "hmmer" / table, n)) for table, n in FIELDS.items())
     n_different = sum(different_fields(folder / own, folder / "hmmer") for own in ("ours", "store"))
@@ -236,6 +238,7 @@ def main() -> int:
     parser.add_argument("--hmmer", metavar="FOLDER", help="programs of HMMER 3.4 (default: those of PATH)")
     parser.add_argument("--hmmer-source", type=Path, metavar="FOLDER", help="where HMMER 3.4 was built")
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--brief", action="store_true")
     parser.add_argument("--output", type=Path)
     options = parser.parse_args()
     hmmsearch = shutil.which("hmmsearch", path=options.hmmer)
@@ -245,14 +248,17 @@ def main() -> int:
         return 3
     begin = time.perf_counter()
     with tempfile.TemporaryDirectory() as scratch:
-        text, found = measure(data, hmmsearch, options.hmmer_source, Path(scratch))
+        slow = BRIEF_SLOW if options.brief else SLOW
+        text, found = measure(data, hmmsearch, options.hmmer_source, Path(scratch), slow)
     text += f"\nThe whole run took {time.perf_counter() - begin:.0f} s.\n"
     print(text)
     write_pages(text, found, options.output, data is not None)
     return 1 if any(one.n_different for one in found) else 0
 
 
-def measure(data: Path | None, hmmsearch: str, source: Path | None, folder: Path) -> tuple[str, list[Found]]:
+def measure(
+    data: Path | None, hmmsearch: str, source: Path | None, folder: Path, slow: float
+) -> tuple[str, list[Found]]:
     """The page, and what it is made of."""
     version = subprocess.run([hmmsearch, "-h"], capture_output=True, text=True, check=True).stdout.split("HMMER ")[1]
     version = version.split()[0]
@@ -270,10 +276,10 @@ def measure(data: Path | None, hmmsearch: str, source: Path | None, folder: Path
             store.unlink(missing_ok=True)
             SequenceStore.build([search.targets], store)
             last = search.targets
-        found.append(compare(search, store, hmmsearch, folder / "search"))
+        found.append(compare(search, store, hmmsearch, folder / "search", slow))
         print(search.title, {name: round(one.seconds, 2) for name, one in found[-1].outcomes.items()}, file=sys.stderr)
     rows = stages(data, source, folder)
-    more, mmseqs = families(data, hmmsearch, folder)
+    more, mmseqs = families(data, hmmsearch, folder, slow)
     about = data / "about.txt" if data else None
     text = write_report(
         [*found, *more],
@@ -283,6 +289,7 @@ def measure(data: Path | None, hmmsearch: str, source: Path | None, folder: Path
         processor(),
         about.read_text() if about and about.is_file() else "",
         not_there,
+        slow,
     )
     return text, [*found, *more]
 
@@ -296,7 +303,9 @@ def stages(data: Path | None, source: Path | None, folder: Path) -> list[search_
     return search_stages.run_jobs(jobs, measured_isas(), driver, folder)
 
 
-def families(data: Path | None, hmmsearch: str, folder: Path) -> tuple[list[Found], tuple[Outcome, float, int] | None]:
+def families(
+    data: Path | None, hmmsearch: str, folder: Path, slow: float
+) -> tuple[list[Found], tuple[Outcome, float, int] | None]:
     """The alignments of a folder: as models, and as profiles of MMseqs2."""
     hmmbuild = str(Path(hmmsearch).with_name("hmmbuild"))
     models = None if data is None else search_sets.build_models(data, hmmbuild, folder / "families.hmm")
@@ -306,7 +315,7 @@ def families(data: Path | None, hmmsearch: str, folder: Path) -> tuple[list[Foun
     SequenceStore.build([data / "proteins.fa"], store)
     n_models = len(search_sets.models_of(models))
     search = Search(f"{n_models} families, proteins", models, data / "proteins.fa", "3x")
-    found = compare(search, store, hmmsearch, folder / "search")
+    found = compare(search, store, hmmsearch, folder / "search", slow)
     if shutil.which("mmseqs") is None:
         return [found], None
     return [found], with_mmseqs(folder, data / "proteins.fa", folder / "search" / "hmmer" / "tblout")

@@ -13,8 +13,8 @@ import tropalign
 if TYPE_CHECKING:
     from search_stages import Row
 
-HEAD = """One thread each, processor time, medians of three runs by turns (one of what takes more than 2 s). hmmsearch
-runs with --cpu 0; both commands write text, tblout and domtblout. *x* is how many times as fast as hmmsearch;
+HEAD = """One thread each, processor time, medians of three runs by turns (one of what takes more than {slow} s).
+hmmsearch runs with --cpu 0; both commands write text, tblout and domtblout. *x* is how many times as fast as hmmsearch;
 *differing* counts the fields of tblout and domtblout, and the counts of targets past each filter, in which tropalign's
 files are not hmmsearch's. pyhmmer computes with denormal floats, as it does by default, and writes nothing.
 `make bench-search MODELS=DIR` makes this page."""
@@ -72,9 +72,10 @@ def write_report(
     processor: str,
     about: str,
     not_there: list[str],
+    slow: float,
 ) -> str:
     """The page, in Markdown; `about` says where the data are from, `not_there` which peers are missing."""
-    lines = ["# Search: speed beside HMMER", "", f"Processor: {processor}.", "", *wrap(HEAD), ""]
+    lines = ["# Search: speed beside HMMER", "", f"Processor: {processor}.", "", *wrap(HEAD.format(slow=slow)), ""]
     lines += [*wrap(f"tropalign {tropalign.__version__}, hmmsearch {version}. {about}"), "", *paragraph(not_there)]
     lines += ["## Whole searches", "", *_searches(found), ""]
     if mmseqs is not None:

@@ -102,6 +102,7 @@ def files() -> dict[str, Content]:
         "swissprot.fasta.gz": gzip.compress(proteins.encode()),
         "db.fa": fasta("family.fasta", 0, 20),
         "globins4.hmm": lambda _: models(),
+        "family.hmm": lambda _: models(),
         "Pfam-A.hmm": lambda _: models(),
         "family.sto": alignment_of("efp.fasta", 0, 8, ".sto"),
         "others.sto": alignment_of("efp.fasta", 8, 14, ".sto"),

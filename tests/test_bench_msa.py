@@ -38,7 +38,9 @@ def test_clustalw_is_measured_by_both_of_its_rules(bench, monkeypatch, tmp_path)
     tools = ["tropalign", "tropalign, clustalw", "tropalign, clustalw --compat"]
     monkeypatch.setattr(bench, "MODES", {tool: bench.ALL_MODES[tool] for tool in tools})
     monkeypatch.setattr(bench, "PEERS", {"copy": ["cat", str(tmp_path / "simulated" / "ref" / "family0.fa")]})
-    assert bench.run_main("--families", str(tmp_path)) == 0
+    monkeypatch.setattr(bench.os, "sched_getaffinity", lambda pid: {0, 1})
+    assert bench.run_main("--families", str(tmp_path), "--brief") == 0
+    assert "; 2 commands at a time, each on a core of its own." in " ".join(bench.PAGE.read_text().split())
     accuracy, stages = (cells_of(part) for part in bench.PAGE.read_text().split("## Stages"))
     assert set(tools) <= {row[0] for row in accuracy}
     head, *rows = stages

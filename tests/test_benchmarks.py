@@ -137,7 +137,7 @@ def test_similar_pairs_differ_as_they_should(pairs):
 
 
 OPTIONS = argparse.Namespace(
-    at_least=0.001, rounds=1, quick=True, peer_python=sys.executable, isas=[ISA], with_peers=True
+    at_least=0.001, rounds=1, quick=True, brief=False, peer_python=sys.executable, isas=[ISA], with_peers=True
 )
 
 

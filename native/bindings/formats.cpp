@@ -1,6 +1,7 @@
 // Python sees plain arrays; names and validation live in tropalign.formats.
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "../compute/buffer.hpp"
@@ -201,6 +202,24 @@ Tuple<nb::bytes, Numpy<int64_t>> differences_python(Dict arrays, Column<uint8_t>
     return nb::make_tuple(text, to_numpy(std::move(offsets)));
 }
 
+/// Writes values of residues into the columns from `begin` on that these have: cells[row][column - begin].
+void spread_residues(Column<uint8_t> values, Column<int32_t> columns, Column<int64_t> offsets, int32_t begin,
+                     nb::ndarray<uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu> cells) {
+    require(values.size() == columns.size(), "columns: not one per value");
+    require_offsets(offsets.data(), static_cast<int64_t>(offsets.size()), static_cast<int64_t>(values.size()),
+                    "offsets");
+    require(cells.shape(0) + 1 == offsets.size(), "cells: not a row per sequence");
+    require(begin >= 0, "begin: below 0");
+    const auto width = static_cast<int64_t>(cells.shape(1));
+    nb::gil_scoped_release released;
+    for (size_t row = 0; row + 1 < offsets.size(); ++row) {
+        const int32_t *const first = columns.data() + offsets(row), *const last = columns.data() + offsets(row + 1);
+        uint8_t *const out = cells.data() + row * static_cast<size_t>(width);
+        for (const int32_t *at = std::lower_bound(first, last, begin); at < last && *at - begin < width; ++at)
+            if (*at >= begin) out[*at - begin] = values.data()[at - columns.data()];
+    }
+}
+
 }  // namespace
 }  // namespace tropalign
 
@@ -215,4 +234,7 @@ void bind_formats(nb::module_ &m) {
           "Alignments in EMBOSS's srspair format; see tropalign.formats.srspair.");
     m.def("differences", &tropalign::differences_python, "arrays"_a, tropalign::array("letters"),
           "The cs tag of each alignment as (bytes, offsets); see tropalign.results.gapped.");
+    m.def("spread_residues", &tropalign::spread_residues, tropalign::array("values"), tropalign::array("columns"),
+          tropalign::array("offsets"), "begin"_a, tropalign::array("cells"),
+          "Writes values of the residues of an alignment into a table of some of its columns.");
 }

@@ -27,6 +27,7 @@ void bind_profile_filters(nanobind::module_ &);
 void bind_profile_gpu(nanobind::module_ &);
 void bind_profile_floats(nanobind::module_ &);
 void bind_profile_domains(nanobind::module_ &);
+void bind_profile_alignment(nanobind::module_ &);
 void bind_profile_search(nanobind::module_ &);
 void bind_products(nanobind::module_ &);
 void bind_closures(nanobind::module_ &);
@@ -64,6 +65,7 @@ NB_MODULE(_native, m) {
     bind_profile_gpu(m);
     bind_profile_floats(m);
     bind_profile_domains(m);
+    bind_profile_alignment(m);
     bind_profile_search(m);
     bind_products(m);
     bind_closures(m);

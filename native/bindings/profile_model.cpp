@@ -8,26 +8,12 @@
 #include "../profile/effective_number.hpp"
 #include "../profile/model_text.hpp"
 #include "../profile/search_model.hpp"
-#include "check.hpp"
+#include "checked_model.hpp"
 
 using namespace nb::literals;
 
 namespace tropalign {
 namespace {
-
-/// Far more than any protein has; tables of this size still count their bytes in 32 bits.
-constexpr size_t kMostNodes = 1'000'000;
-
-/// Above 1 a probability may be by rounding alone: scores of larger ones leave the range in which the float stages
-/// hold.
-constexpr float kMostProbability = 1.001f;
-/// The probability of a residue by chance: ratios to it stay in that range, too.
-constexpr float kLeastBackground = 1e-6f;
-
-void require_probabilities(const float *values, size_t count, const char *name) {
-    const bool good = std::all_of(values, values + count, [](float p) { return p >= 0 && p <= kMostProbability; });
-    if (!good) refuse(std::string(name) + ": a number that is no probability");
-}
 
 void make_model(SearchModel *self, Array<float, 2> match, Array<float, 2> transitions, Column<float> composition,
                 Column<float> background, Column<float> evalue, nb::bytes consensus) {
@@ -43,9 +29,7 @@ void make_model(SearchModel *self, Array<float, 2> match, Array<float, 2> transi
     require_probabilities(match.data(), match.size(), "match");
     require_probabilities(transitions.data(), transitions.size(), "transitions");
     require_probabilities(composition.data(), composition.size(), "composition");
-    require_probabilities(background.data(), background.size(), "background");
-    require(*std::min_element(background.data(), background.data() + kResidues) >= kLeastBackground,
-            "background: a residue of less than 0.000001");
+    require_background(background);
     require(std::all_of(evalue.data(), evalue.data() + 6, [](float x) { return std::isfinite(x); }),
             "evalue: a number that is not finite");
     const auto M = static_cast<int32_t>(places - 1);
@@ -108,18 +92,21 @@ Dict to_python(ModelText &&model) {
     found["structure"] = to_bytes(model.structure);
     found["composition"] = to_numpy(std::vector<float>(model.composition.begin(), model.composition.end()));
     found["evalue"] = to_numpy(std::vector<float>(model.evalue.begin(), model.evalue.end()));
+    found["checksum"] = model.has_checksum ? nb::object(nb::int_(model.checksum)) : nb::none();
     if (model.match.empty()) return found;
-    found["match"] = to_numpy(std::move(model.match), std::array<size_t, 2>{places, kResidues});
+    found["columns"] = model.columns.empty() ? nb::none() : nb::object(to_numpy(std::move(model.columns)));
+    found["match"] =
+        to_numpy(std::move(model.match), std::array<size_t, 2>{places, static_cast<size_t>(model.n_residues)});
     found["transitions"] = to_numpy(std::move(model.transitions), std::array<size_t, 2>{places, 7});
     return found;
 }
 
-std::variant<Dict, BadText> read_model(nb::bytes text) {
+std::variant<Dict, BadText> read_model(nb::bytes text, bool with_nucleotides) {
     try {
         ModelText model;
         {
             nb::gil_scoped_release released;
-            model = read_model_text({text.c_str(), text.size()});
+            model = read_model_text({text.c_str(), text.size()}, with_nucleotides);
         }
         return to_python(std::move(model));
     } catch (const BadModel &bad) {
@@ -147,7 +134,7 @@ double effective_number_of(Array<uint8_t, 2> codes, std::optional<Column<uint8_t
 
 void bind_profile_model(nb::module_ &m) {
     using namespace tropalign;
-    m.def("read_model", &read_model, "text"_a,
+    m.def("read_model", &read_model, "text"_a, "with_nucleotides"_a = false,
           "A model of HMMER 3's text, or where it is bad (the line, from 0), its name, and what is wrong.");
     m.def("effective_number", &effective_number_of, array("codes"), nb::arg("is_node").noconvert().none(),
           "occupancy"_a, "fragment"_a, "entropy"_a, "sigma"_a, array("background"),

@@ -42,14 +42,7 @@ inline void forward_dense(const ViterbiModel &model, ForwardStream &stream, doub
                 v += n;
             }
         }
-        const double *emission = emissions.row(k);
-        for (int32_t s = 0; s < stride; s += kLanes) {
-            const V a = at(sums + s);
-            if (stream.kept) put(stream.kept + s, a);
-            put(values + s, a + at(emission + s));
-        }
-        if (stream.kept) stream.kept += stride;
-        if (k % kStepsPerShift == 0) shift(values, stride, stream);
+        end_step(sums, emissions.row(k), stride, stream);
     }
 }
 

@@ -209,14 +209,7 @@ inline void forward_many(const ViterbiModel &model, ForwardStream &stream, doubl
         if (k == 0) std::copy(model.start, model.start + stride, sums);
         else if (highest == kNever) std::fill(sums, sums + stride, kNever);
         else best.step({before, bounds, highest}, sums);
-        const double *emission = emissions.row(k);
-        for (int32_t s = 0; s < stride; s += kLanes) {
-            const V a = at(sums + s);
-            if (stream.kept) put(stream.kept + s, a);
-            put(values + s, a + at(emission + s));
-        }
-        if (stream.kept) stream.kept += stride;
-        if (k % kStepsPerShift == 0) shift(values, stride, stream);
+        end_step(sums, emissions.row(k), stride, stream);
         look_back();
     }
 }

@@ -69,6 +69,19 @@ inline void shift(double *values, int32_t stride, ForwardStream &stream) {
     stream.shifted += highest;
 }
 
+/// The end of a step, whose A of all states are `sums`: keeps these where they are wanted, and adds what is emitted.
+[[gnu::always_inline]] inline void end_step(const double *sums, const double *emission, int32_t stride,
+                                            ForwardStream &stream) {
+    double *const values = stream.values;
+    for (int32_t s = 0; s < stride; s += kLanes) {
+        const V a = at(sums + s);
+        if (stream.kept) put(stream.kept + s, a);
+        put(values + s, a + at(emission + s));
+    }
+    if (stream.kept) stream.kept += stride;
+    if (stream.next % kStepsPerShift == 0) shift(values, stride, stream);
+}
+
 /// Eight vectors of maxima by name: arrays of them would be spilled.
 template <int N>
 struct Maxima {

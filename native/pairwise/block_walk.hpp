@@ -221,10 +221,10 @@ class BlockWalk {
                 edge.corner = load<T, B>(j == 0 ? at.corner : at.above[j - 1]);
                 V best = splat<T, B>(costs_.floor);
                 LocalBest<T, B> untracked(costs_.floor);
-                local_columns<T, B, kColumns, true, false, Mirrored, false>(
+                local_columns<T, B, kColumns, Trace::masks, false, Mirrored, false>(
                     scores, height, 0, costs_, value, gap, masks, best, untracked, edge, Participation<T, B>{});
             } else {
-                global_columns<T, B, kColumns, true, Mirrored, Part::all>(
+                global_columns<T, B, kColumns, Trace::masks, Mirrored, Part::all>(
                     scores, height, static_cast<T>(scoring_.open), value, gap, masks, edge, Participation<T, B>{});
             }
         }

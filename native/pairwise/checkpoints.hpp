@@ -9,8 +9,9 @@
 //              |        |         |
 //         31   +========+=========+=
 //
-// Per vector of cells 4 / 16 vectors are kept, where masks take half a byte per lane: half of the memory with lanes of
-// 8 bits. Writing them was counted as 1 to 2 operations per vector of cells, the comparisons and stores of masks as 12.
+// Per vector of cells 4 / 16 vectors are kept, a quarter of what all values take (unit_values.hpp). Large units no
+// longer wait for memory then, and that is what they are for: a store per cell takes less time than sweeping blocks
+// again.
 #pragma once
 #include "sweep.hpp"
 
@@ -20,18 +21,16 @@ inline constexpr int kBlock = 16;      // rows and columns between what is kept
 inline constexpr int kSweptRows = 32;  // of what the walk sweeps again at a time
 inline constexpr int kSweptColumns = 16;
 
-/// What a sweep keeps of its cells: nothing, the directions of all, or the borders of blocks.
-enum class Kept { nothing, masks, borders };
+/// What a sweep keeps of its cells: nothing, the values of all, or the borders of blocks.
+enum class Kept { nothing, values, borders };
 
-/// Cells of a unit from which checkpoints are kept rather than all directions. Alignments on a Zen 4, GCUPS of
-/// processor time with directions / with checkpoints:
+/// Cells of a unit from which checkpoints are kept rather than all values. Alignments on a Zen 4 with 32-byte vectors,
+/// GCUPS of processor time with values / with checkpoints:
 ///
-///     residues            51         257          459          608          1,103        30-3,000
-///     local, AVX2         4.6 / 3.0  11.4 / 11.3  10.2 / 11.4  -            8.7 / 11.2   7.2 / 9.2
-///     global, AVX2        4.4 / 2.6  12.9 / 10.2  13.9 / 12.8  13.9 / 13.8  11.4 / 14.7  7.7 / 8.7
-///     local, AVX-512                              11.5 / 12.2  11.6 / 13.1  8.2 / 10.8   7.0 / 7.7
-///     global, AVX-512                             13.0 / 12.9  13.2 / 14.6  9.7 / 12.7   6.8 / 7.3
-inline constexpr int64_t kLeastCheckpointedCells = 360'000;
+///     residues    459          608          1,103        1,430 (16S)
+///     local       14.4 / 10.2  13.3 / 11.3  9.6 / 10.5   5.7 / 7.0
+///     global      14.6 / 12.1  15.3 / 12.9  11.5 / 13.5  9.5 / 13.6
+inline constexpr int64_t kLeastCheckpointedCells = 700'000;
 
 inline bool keeps_checkpoints(int64_t m, int64_t n) { return m * n >= kLeastCheckpointedCells; }
 

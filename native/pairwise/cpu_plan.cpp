@@ -29,11 +29,10 @@ namespace tropalign {
 inline constexpr size_t kWideUnitBytes = size_t{64} << 20;
 
 /// Time of a vector of cells whose lanes share two row sequences, in that of one whose lanes share one. Per cell a load
-/// and a choice come to some 10 operations of a score (20 with directions), more where there are 16 registers instead
-/// of AVX-512's 32; and per group of columns another profile, two operations for each of some 24 letters, spread over
-/// the rows. (Scores of 150 proteins of 30 to 3,000 residues: 1.1 with AVX-512, 1.2 and more with AVX2.)
-inline double cost_of_two_rows(int64_t rows, bool traced, int vector_bytes) {
-    if (traced) return 1.07 + 3.0 / static_cast<double>(rows + 1);
+/// and a choice come to some 10 operations, more where there are 16 registers instead of AVX-512's 32; and per group of
+/// columns another profile, two operations for each of some 24 letters, spread over the rows. (Scores of 150 proteins
+/// of 30 to 3,000 residues: 1.1 with AVX-512, 1.2 and more with AVX2.)
+inline double cost_of_two_rows(int64_t rows, int vector_bytes) {
     return (vector_bytes >= 64 ? 1.14 : 1.25) + 6.0 / static_cast<double>(rows + 1);
 }
 
@@ -201,8 +200,7 @@ class CpuPlanner {
         if (a.kind != b.kind || a.pairs.size() <= few || b.pairs.size() <= few) return false;
         const int64_t together = a.rows * (swept_columns(a.pairs, lanes / 2) + swept_columns(b.pairs, lanes / 2)) / 2;
         const int64_t apart = a.rows * swept_columns(a.pairs, lanes) + b.rows * swept_columns(b.pairs, lanes);
-        return static_cast<double>(together) * cost_of_two_rows(a.rows, scoring_.traced(), lanes_) <
-               static_cast<double>(apart);
+        return static_cast<double>(together) * cost_of_two_rows(a.rows, lanes_) < static_cast<double>(apart);
     }
 
     /// Units of pairs whose row sequences, one or two, have `rows` residues at the most.

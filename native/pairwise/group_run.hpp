@@ -162,8 +162,8 @@ class GroupRun {
         for (int c = 0; c < kColumns; ++c) edge.value[c] = zero, edge.gap[c] = zero - scoring.gap_first;
         LocalBest<T, B> untracked(scoring.floor);
         V running = best;
-        local_columns<T, B, kColumns, false, false, false, false>(scores, m_, 0, scoring, H_, E_, nullptr, running,
-                                                                  untracked, edge, Participation<T, B>{});
+        local_columns<T, B, kColumns, Trace::nothing, false, false, false>(
+            scores, m_, 0, scoring, H_, E_, nullptr, running, untracked, edge, Participation<T, B>{});
         best = running;
     }
 
@@ -201,8 +201,8 @@ class GroupRun {
             edge.gap[c] = splat<T, B>(static_cast<T>(-scoring_.open));
         }
         if (j == 0 && !free.target_start) edge.value[0] = edge.gap[0];
-        global_columns<T, B, C, false, false, Part::all>(scores, m_, static_cast<T>(scoring_.open), H_, E_, nullptr,
-                                                         edge, Participation<T, B>{});
+        global_columns<T, B, C, Trace::nothing, false, Part::all>(scores, m_, static_cast<T>(scoring_.open), H_, E_,
+                                                                  nullptr, edge, Participation<T, B>{});
         for (int c = 0; c < C; ++c) {
             alignas(64) T steps[L];
             store<T, B>(steps, edge.value[c]);

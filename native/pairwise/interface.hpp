@@ -69,6 +69,8 @@ enum class Slot {
     row_letters,
     padded,
     masks,
+    values,
+    maxima,
     checkpoints,
     swept,
     runs,

@@ -6,7 +6,7 @@
 namespace tropalign::TROPALIGN_ISA {
 
 /// Calls with_unit(UnitRun of the narrowest vectors that hold so many lanes of T). 32 bytes of AVX-512 take less time
-/// than 64; 16 bytes take as long as 32 and serve where directions are kept, in half of the memory. 32-bit lanes, which
+/// than 64; 16 bytes take as long as 32 and serve where a walk follows, in half of the memory. 32-bit lanes, which
 /// few pairs need, have whole vectors alone.
 template <class T, class Call>
 auto with_unit(const Scoring &scoring, int n_lanes, Call call) {

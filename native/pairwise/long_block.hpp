@@ -30,6 +30,8 @@ class LongBlock {
     using Borders = LongBorders<T, B, M>;
     static constexpr int L = Lanes<T, B>::count;
     static constexpr int kTable = kTableLanes<T, B>;
+    template <bool Traced>
+    static constexpr Trace kTrace = Traced ? Trace::masks : Trace::nothing;
     using Scores = std::conditional_t<FewLetters, FewLetterScores<B>, PairScores<T, B>>;
 
   public:
@@ -59,7 +61,7 @@ class LongBlock {
     }
 
     /// Sweeps block (band, chunk) from its upper and left borders to its lower and right ones.
-    template <bool Trace>
+    template <bool Traced>
     void sweep(int band, int chunk) {
         band_ = band, chunk_ = chunk;
         row0_ = band * borders_.band_rows, column0_ = chunk * borders_.cut.chunk;
@@ -71,14 +73,14 @@ class LongBlock {
         corner_ = borders_.corner(band, chunk);
         H_ = static_cast<V *>(scratch_.get(Slot::state, sizeof(V) * 2 * strip_));
         E_ = H_ + strip_;
-        if (Trace)
+        if (Traced)
             masks_ = static_cast<Masks<T, B> *>(
                 scratch_.get(Slot::masks, sizeof(Masks<T, B>) * masks_of(main_, strip_, columns_)));
         load_state();
         auto scores = make_scores();
-        if (main_ > 0) part<kColumns, Trace>(scores, 0, main_, masks_);
+        if (main_ > 0) part<kColumns, Traced>(scores, 0, main_, masks_);
         if (main_ < columns_)
-            part<1, Trace>(scores, main_, columns_ - main_, Trace ? masks_ + tail_masks(main_, strip_) : nullptr);
+            part<1, Traced>(scores, main_, columns_ - main_, Traced ? masks_ + tail_masks(main_, strip_) : nullptr);
         if constexpr (kLocal) borders_.set_corner(band, corner_);
         store_state();
     }
@@ -176,7 +178,7 @@ class LongBlock {
     }
 
     /// `count` columns (of the block) from `from` on, C per step.
-    template <int C, bool Trace>
+    template <int C, bool Traced>
     void part(Scores &scores, int from, int count, Masks<T, B> *masks) {
         const int steps = count / C, column0 = column0_ + from;
         // A score's only line is read and overwritten: a cell is read L - 1 steps before the one below it is written.
@@ -199,8 +201,9 @@ class LongBlock {
                 if (enters) letters[c * kTable] = codes[t * C + c];
             }
             scores.template columns<C>(letters);
-            Masks<T, B> *to = Trace ? masks + static_cast<size_t>(t) * strip_ * kColumns : nullptr;
-            step<C, Trace>(scores, t, steps, edge, to, threshold, tracked);
+            TraceOf<kTrace<Traced>, T, B> *to = nullptr;
+            if constexpr (Traced) to = masks + static_cast<size_t>(t) * strip_ * kColumns;
+            step<C, Traced>(scores, t, steps, edge, to, threshold, tracked);
             if (const int leaves = t - L + 1; leaves >= 0)
                 for (int c = 0; c < C; ++c) {
                     below[leaves * C + c] = edge.value[c][L - 1];
@@ -208,11 +211,11 @@ class LongBlock {
                 }
         }
         corner_ = next_corner;
-        if constexpr (kLocal && !Trace) harvest(tracked, column0, C);
+        if constexpr (kLocal && !Traced) harvest(tracked, column0, C);
     }
 
-    template <int C, bool Trace>
-    void step(Scores &scores, int t, int steps, Edge<T, B> &edge, Masks<T, B> *masks, V &threshold,
+    template <int C, bool Traced>
+    void step(Scores &scores, int t, int steps, Edge<T, B> &edge, TraceOf<kTrace<Traced>, T, B> *masks, V &threshold,
               LocalBest<T, B> &tracked) {
         const Scoring &scoring = borders_.scoring;
         const Participation<T, B> lanes{active(t, steps), started_.data(), pad_ > 0 ? strip_ : 0};
@@ -220,22 +223,22 @@ class LongBlock {
         if constexpr (kLocal) {
             const LocalScoring<T> costs{borders_.floor, static_cast<T>(scoring.open + scoring.extend),
                                         static_cast<T>(scoring.extend)};
-            local_columns<T, B, C, Trace, !Trace, false, true>(scores, strip_, t * C, costs, H_, E_, masks, threshold,
-                                                               tracked, edge, lanes);
+            local_columns<T, B, C, kTrace<Traced>, !Traced, false, true>(scores, strip_, t * C, costs, H_, E_, masks,
+                                                                         threshold, tracked, edge, lanes);
         } else if (is_partial) {
-            global_step<C, Trace, true>(scores, edge, masks, lanes);
+            global_step<C, Traced, true>(scores, edge, masks, lanes);
         } else {
-            global_step<C, Trace, false>(scores, edge, masks, lanes);
+            global_step<C, Traced, false>(scores, edge, masks, lanes);
         }
     }
 
     /// A function of its own: GCC 12 spills columns of the sweep when it is inlined beside others.
-    template <int C, bool Trace, bool Partial>
-    [[gnu::noinline]] void global_step(const Scores &scores, Edge<T, B> &edge, Masks<T, B> *masks,
+    template <int C, bool Traced, bool Partial>
+    [[gnu::noinline]] void global_step(const Scores &scores, Edge<T, B> &edge, TraceOf<kTrace<Traced>, T, B> *masks,
                                        const Participation<T, B> &lanes) {
         const T open = static_cast<T>(borders_.scoring.open);
-        global_columns<T, B, C, Trace, false, Partial ? Part::active : Part::all>(scores, strip_, open, H_, E_, masks,
-                                                                                  edge, lanes);
+        global_columns<T, B, C, kTrace<Traced>, false, Partial ? Part::active : Part::all>(scores, strip_, open, H_, E_,
+                                                                                           masks, edge, lanes);
     }
 
     /// H above each strip's first row, in the column before the part's first.

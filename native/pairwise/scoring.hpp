@@ -49,7 +49,7 @@ struct Scoring {
     }
     /// This scoring with rows and columns changed about.
     Scoring turned() const;
-    /// Whether directions are kept.
+    /// Whether a walk follows.
     bool traced() const { return pass == Pass::walk; }
 };
 

@@ -11,16 +11,18 @@
 namespace tropalign {
 namespace {
 
-/// Cells per pair from which the sweep back costs less than directions and a walk. Measured on one core, ends in GCUPS,
-/// walk and search: local with 32-byte vectors (Zen 4) 154 residues 9.8 and 8.3, 257 residues 11.3 and 11.9, with
-/// AVX-512 10.7 and 8.7, 11.6 and 11.9; semiglobal with AVX-512 (Zen 5) 257 residues 18.1 and 17.1, 1,103 residues 11.1
-/// and 12.0, 30 to 3,000 residues (mean 444) 6.2 and 6.9.
+/// Cells per pair from which the sweep back costs less than a walk. Measured on one core (Zen 4, 32-byte vectors), ends
+/// in GCUPS by walk / by sweep back:
+///
+///     residues      257          459          608          1,103        30-3,000     1,430 (16S, 16 bits)
+///     local         18.0 / 12.6  14.0 / 11.0  13.4 / 11.7  10.2 / 10.8  11.6 / 11.6  7.0 / 5.1
+///     semiglobal    16.9 / 10.2  15.9 / 9.6   14.9 / 9.8   14.4 / 9.2   11.8 / 7.3   14.2 / 7.7
 int64_t least_cells(Mode mode) {
     switch (mode) {
         case Mode::local:
-            return 250 * 250;
+            return 1'500 * 1'500;
         case Mode::global:
-            return 400 * 400;
+            return 3'000 * 3'000;
     }
     __builtin_unreachable();
 }

@@ -23,12 +23,17 @@
 //      H[i], E[i]  -->    o o o o o  -->  H[i], E[i]      the column before, then the last of the four
 //                           | | | |
 //
-// With Trace, four masks per vector of cells are stored, a bit per lane:
-//   [0] a gap beats the diagonal   [1] the gap that the tie rule ranks last beats the other two (ties.hpp)
-//   [2] E was extended into the next column   [3] F was extended into the next row.
+// A walk back needs a trace of every cell:
+//  * values: H (local), or H' (global), of which the last bits are enough, since it is compared with neighbours. All
+//    directions follow from them (unit_values.hpp).
+//  * masks: a bit per lane and answer.
+//      [0] a gap beats the diagonal   [1] the gap that the tie rule ranks last beats the other two (ties.hpp)
+//      [2] E was extended into the next column   [3] F was extended into the next row
 //
-// Cost per vector of cells, C = 4: 10 vector operations (either form), 4 compares and 4 mask stores more with Trace
-// (NEON: 4 compares and 5, masks.hpp); the row state (two vectors) is loaded and stored once for C cells.
+// Cost per vector of cells, C = 4: 10 vector operations (either form). Values take one store more, H' a sum, too;
+// masks 4 compares and 4 stores of bits (NEON: 4 compares and 5, masks.hpp). In GCUPS (Zen 4, recurrences alone, local
+// and global): nothing traced 37.8 and 31.9, values 35.2 and 28.8, masks 20.2 and 19.1 with 32-byte vectors; 39.3 and
+// 34.2, 36.1 and 29.1, 24.4 and 18.7 with 64 bytes. The row state (two vectors) is loaded and stored once for C cells.
 #pragma once
 #include <type_traits>
 
@@ -81,14 +86,19 @@ struct KeepsNoRows {
     static constexpr int kRows = 0;
 };
 
+/// What is kept of every cell.
+enum class Trace { nothing, masks, values };
+template <Trace K, class T, int B>
+using TraceOf = std::conditional_t<K == Trace::masks, Masks<T, B>, Vec<T, B>>;
+
 /// C columns of the local recurrence over m rows. H and E hold the column before, then the last of these; `edge` what
 /// lies above, then the last row. `best`: running maxima, or with Track the thresholds of `tracked` (LocalBest, or
 /// StartHits of start_cells.hpp). With Partial some lanes do not take part.
-template <class T, int B, int C, bool Trace, bool Track, bool Mirrored, bool Partial, class Scorer, class Tracker,
+template <class T, int B, int C, Trace K, bool Track, bool Mirrored, bool Partial, class Scorer, class Tracker,
           class Keeper = KeepsNoRows>
 [[gnu::always_inline]] inline void local_columns(const Scorer &scorer, int m, int j, LocalScoring<T> scoring,
                                                  Vec<T, B> *__restrict H, Vec<T, B> *__restrict E,
-                                                 Masks<T, B> *__restrict masks, Vec<T, B> &best, Tracker &tracked,
+                                                 TraceOf<K, T, B> *__restrict trace, Vec<T, B> &best, Tracker &tracked,
                                                  Edge<T, B> &edge, const Participation<T, B> &part,
                                                  Keeper keeper = {}) {
     using V = Vec<T, B>;
@@ -108,25 +118,27 @@ template <class T, int B, int C, bool Trace, bool Track, bool Mirrored, bool Par
         for (int c = 0; c < C; ++c) {
             Answer<T, B> gap_wins, last_wins;
             // H(i,j) from H(i-1,j-1) + s, E(i,j) and F(i,j)
-            V x = best_step<T, B, Trace, Mirrored>(diagonal + scorer.score(i, c), e, f[c], gap_wins, last_wins);
+            V x = best_step<T, B, K == Trace::masks, Mirrored>(diagonal + scorer.score(i, c), e, f[c], gap_wins,
+                                                               last_wins);
             x = vmax(x, floor);
             diagonal = above[c];  // H(i-1,j)
             above[c] = h[c] = x;
+            if constexpr (K == Trace::values) trace[static_cast<ptrdiff_t>(c) * m] = x;
             V opened = x - gap_first;
             e = e - extend;        // E(i,j+1) and
             f[c] = f[c] - extend;  // F(i+1,j), extended
-            if constexpr (Trace) {
+            if constexpr (K == Trace::masks) {
                 typename Masks<T, B>::Pending pending;
-                masks[c].template put<0>(pending, gap_wins);
-                masks[c].template put<1>(pending, last_wins);
-                masks[c].template put<2>(pending, goes_on<T, B>(e, opened));
-                masks[c].template put<3>(pending, goes_on<T, B>(f[c], opened));
+                trace[c].template put<0>(pending, gap_wins);
+                trace[c].template put<1>(pending, last_wins);
+                trace[c].template put<2>(pending, goes_on<T, B>(e, opened));
+                trace[c].template put<3>(pending, goes_on<T, B>(f[c], opened));
             }
             e = vmax(e, opened);
             f[c] = vmax(f[c], opened);
             if constexpr (!Track) best = vmax(best, x);
         }
-        if constexpr (Trace) masks += kColumns;
+        if constexpr (K != Trace::nothing) trace += K == Trace::masks ? kColumns : 1;
         if constexpr (Partial) {
             if (i < part.n_rows) {
                 const V started = part.started[i];
@@ -183,42 +195,51 @@ template <class T, int B, int C, bool Trace, bool Track, bool Mirrored, bool Par
 }
 
 /// C columns of the global recurrence over m rows. U and X hold the column before, then the last of these; `edge` what
-/// lies above, then the last row.
-template <class T, int B, int C, bool Trace, bool Mirrored, Part Which, class Scorer, class Keeper = KeepsNoRows>
+/// lies above, then the last row. With values `sums` holds H' of the column before, then of the last of these.
+template <class T, int B, int C, Trace K, bool Mirrored, Part Which, class Scorer, class Keeper = KeepsNoRows>
 [[gnu::always_inline]] inline void global_columns(const Scorer &scorer, int m, T open, Vec<T, B> *__restrict U,
-                                                  Vec<T, B> *__restrict X, Masks<T, B> *__restrict masks,
-                                                  Edge<T, B> &edge, const Participation<T, B> &part,
-                                                  Keeper keeper = {}) {
+                                                  Vec<T, B> *__restrict X, TraceOf<K, T, B> *__restrict trace,
+                                                  Edge<T, B> &edge, const Participation<T, B> &part, Keeper keeper = {},
+                                                  [[maybe_unused]] Vec<T, B> *__restrict sums = nullptr) {
     using V = Vec<T, B>;
     const V min_gap = splat<T, B>(static_cast<T>(-open));
     V v[C], y[C], begins[C];
+    [[maybe_unused]] V border_sum{};  // H'(i,0)
     for (int c = 0; c < C; ++c) v[c] = edge.value[c], y[c] = edge.gap[c];
     if constexpr (Which == Part::begins)
         for (int c = 0; c < C; ++c) begins[c] = part.begins[c];
     auto row = [&](int i, auto row_head) __attribute__((always_inline)) {
         V u = U[i], x = X[i], border{};
-        if constexpr (Which == Part::begins) border = row_head.value ? part.border[i] : part.border_below;
+        [[maybe_unused]] V sum;
+        if constexpr (K == Trace::values) sum = sums[i];
+        if constexpr (Which == Part::begins) {
+            border = row_head.value ? part.border[i] : part.border_below;
+            if constexpr (K == Trace::values) border_sum = border_sum + border;
+            if constexpr (K == Trace::values && row_head.value) border_sum &= part.started[i];
+        }
 #pragma GCC unroll 4
         for (int c = 0; c < C; ++c) {
             if constexpr (Which == Part::begins) {
                 u = begins[c] ? border : u;
                 x = begins[c] ? min_gap : x;
+                if constexpr (K == Trace::values) sum = begins[c] ? border_sum : sum;
             }
             V a = x + u, b = y[c] + v[c];  // E'(i,j) and F'(i,j), less H'(i-1,j-1) as z
             Answer<T, B> gap_wins, last_wins;
-            const V z = best_step<T, B, Trace, Mirrored>(scorer.score(i, c), a, b, gap_wins, last_wins);
+            const V z = best_step<T, B, K == Trace::masks, Mirrored>(scorer.score(i, c), a, b, gap_wins, last_wins);
             V v_new = z - u;
             u = z - v[c];
             a = a - z;
             b = b - z;
-            if constexpr (Trace) {
+            if constexpr (K == Trace::masks) {
                 typename Masks<T, B>::Pending pending;
-                masks[c].template put<0>(pending, gap_wins);
-                masks[c].template put<1>(pending, last_wins);
-                masks[c].template put<2>(pending, goes_on<T, B>(a, min_gap));
-                masks[c].template put<3>(pending, goes_on<T, B>(b, min_gap));
+                trace[c].template put<0>(pending, gap_wins);
+                trace[c].template put<1>(pending, last_wins);
+                trace[c].template put<2>(pending, goes_on<T, B>(a, min_gap));
+                trace[c].template put<3>(pending, goes_on<T, B>(b, min_gap));
             }
             x = vmax(a, min_gap);
+            if constexpr (K == Trace::values) trace[static_cast<ptrdiff_t>(c) * m] = sum = sum + v_new;
             v[c] = v_new;
             y[c] = vmax(b, min_gap);
             if constexpr (row_head.value) {
@@ -226,7 +247,8 @@ template <class T, int B, int C, bool Trace, bool Mirrored, Part Which, class Sc
                 y[c] = part.started[i] ? y[c] : edge.gap[c];
             }
         }
-        if constexpr (Trace) masks += kColumns;
+        if constexpr (K != Trace::nothing) trace += K == Trace::masks ? kColumns : 1;
+        if constexpr (K == Trace::values) sums[i] = sum;
         U[i] = Which == Part::active ? (part.active ? u : U[i]) : u;
         X[i] = Which == Part::active ? (part.active ? x : X[i]) : x;
     };

@@ -2,8 +2,8 @@
 //
 // A unit is swept in bands of rows, from left to right, a few columns at a time. Letters of columns are interleaved in
 // blocks, so that memory does not grow with the sequences; what a band leaves below goes to the next one through
-// `border`. Where a walk follows there is one band, since it wants all directions, or the checkpoints that stand for
-// them in large units (checkpoints.hpp), in one layout.
+// `border`. Where a walk follows there is one band, since it wants the values of all cells, or the checkpoints that
+// stand for them in large units (checkpoints.hpp), in one layout.
 //
 //              block 0 |  block 1 | ...                 H_, E_ (or U, X) of the band: the column reached
 //     band 0   ========|====>     |
@@ -25,10 +25,11 @@
 #include "block_walk.hpp"
 #include "ends.hpp"
 #include "interleave.hpp"
+#include "local_maxima.hpp"
 #include "ranges.hpp"
 #include "score_source.hpp"
 #include "start_cells.hpp"
-#include "unit_masks.hpp"
+#include "unit_values.hpp"
 #include "walk.hpp"
 
 namespace tropalign::TROPALIGN_ISA {
@@ -46,7 +47,9 @@ class UnitRun {
     static constexpr bool kHasProfiles = sizeof(T) < 4;  // 32-bit lanes are rare: what serves all of them will do
     static constexpr int kBandRows = 4096;               // state and scores of a band fit a second-level cache
     static constexpr int kAliveRows = 16;                // of sweeps from the end; a block of row letters
-    static constexpr int kBlockColumns = 4096;           // a multiple of 16 (interleave.hpp) and of kColumns
+    template <Kept K>
+    static constexpr Trace kTrace = K == Kept::values ? Trace::values : Trace::nothing;
+    static constexpr int kBlockColumns = 4096;  // a multiple of 16 (interleave.hpp) and of kColumns
 
   public:
     UnitRun(const Scoring &scoring, const Unit &unit, UnitScratch &scratch, LaneResult *result)
@@ -65,7 +68,7 @@ class UnitRun {
         if (scoring_.pass == Pass::walk) {
             if (keeps_checkpoints(m_, n_))
                 unit_.mirrored ? sweep<Pass::walk, true, Kept::borders>() : sweep<Pass::walk, false, Kept::borders>();
-            else unit_.mirrored ? sweep<Pass::walk, true, Kept::masks>() : sweep<Pass::walk, false, Kept::masks>();
+            else unit_.mirrored ? sweep<Pass::walk, true, Kept::values>() : sweep<Pass::walk, false, Kept::values>();
         }
         scratch_.unit_seconds += seconds_since(begin);
         scratch_.swept_cells += static_cast<uint64_t>(m_) * n_ * L;
@@ -111,24 +114,26 @@ class UnitRun {
     static int64_t whole_columns(int64_t n) { return (n + kColumns - 1) / kColumns * kColumns; }
     /// Bytes of one profile, in whole lines of 64.
     static size_t profile_bytes(size_t rows) { return (ProfileScores<T, B>::bytes(rows) + 63) / 64 * 64; }
-    /// Rows of a band: all of them where directions are kept, or the best cell of a column.
+    /// Rows of a band: all of them where a walk follows, or the best cell of a column.
     static size_t band_rows(const Scoring &scoring, size_t m) {
         const bool is_one = scoring.traced() || (is_local(scoring.mode) && scoring.pass != Pass::score);
         return is_one ? m : std::min<size_t>(m, kBandRows);
     }
-    static size_t state_bytes(size_t rows) { return sizeof(V) * 2 * (rows + 1); }
+    /// H and E (or u and x); with values H', too.
+    static size_t state_bytes(size_t rows) { return sizeof(V) * 3 * (rows + 1); }
     /// Two vectors per column between bands; one per column of a block where only the last row is looked at.
     static size_t border_bytes(const Scoring &scoring, bool is_banded, size_t n) {
         if (is_banded) return sizeof(V) * 2 * n;
         return is_local(scoring.mode) ? 0 : sizeof(V) * std::min<size_t>(n, kBlockColumns);
     }
-    /// Bytes of the directions, or of what finds them again.
+    /// Bytes of all values, or of what finds them again.
     static size_t kept_bytes(size_t m, size_t n, size_t room, int n_lanes) {
-        if (!keeps_checkpoints(static_cast<int64_t>(m), static_cast<int64_t>(n))) return mask_bytes(m, n);
+        if (!keeps_checkpoints(static_cast<int64_t>(m), static_cast<int64_t>(n)))
+            return UnitScratch::taken(value_bytes(m, n)) + LocalMaxima<T, B>::bytes(m, n);
         return UnitScratch::taken(Checkpoints<T, B>::bytes(m, n)) +
                BlockWalk<T, B, Mode::local, false>::bytes(room, n_lanes);
     }
-    static size_t mask_bytes(size_t m, size_t n) { return sizeof(Masks<T, B>) * (MaskLayout::margin(m) + m * n); }
+    static size_t value_bytes(size_t m, size_t n) { return sizeof(V) * m * n; }
 
     /// Lanes beyond the last pair repeat it.
     const LanePair &pair_of(int l) const { return unit_.lane[std::min(l, unit_.n_lanes - 1)]; }
@@ -201,8 +206,7 @@ class UnitRun {
             Slot::column_letters, static_cast<size_t>(whole_blocks(std::min(n_, kBlockColumns))) * kTable));
         border_ = static_cast<V *>(scratch_.get(Slot::border, border_bytes(scoring_, is_banded_, n_)));
         if (K == Kept::borders) checkpoints_ = {scratch_.get(Slot::checkpoints, Checkpoints<T, B>::bytes(m_, n_)), m_};
-        if (K == Kept::masks)
-            masks_ = static_cast<Masks<T, B> *>(scratch_.get(Slot::masks, mask_bytes(m_, n_))) + MaskLayout::margin(m_);
+        if (K == Kept::values) values_ = static_cast<V *>(scratch_.get(Slot::values, value_bytes(m_, n_)));
         switch (scoring_.mode) {
             case Mode::local:
                 return sweep_local<P, Mirrored, K>();
@@ -267,14 +271,14 @@ class UnitRun {
         const LocalRange range = local_range(scoring_, 8 * sizeof(T));
         const LocalScoring<T> scoring{static_cast<T>(range.floor), static_cast<T>(scoring_.open + scoring_.extend),
                                       static_cast<T>(scoring_.extend)};
-        const MaskLayout layout{m_};
         if constexpr (P == Pass::start_cells) {
             StartHits<T, B> hits(unit_, result_, range.floor, range.limit);
             sweep_alive(scoring, hits);
             for (int l = 0; l < unit_.n_lanes; ++l) hits.set_start(l, result_[l]);
         } else {
-            LocalBest<T, B> tracked(scoring.floor);
-            const V best = sweep_local_bands<P, Mirrored, K>(scoring, splat<T, B>(scoring.floor), tracked, layout);
+            auto tracked = ends_of<K>(scoring.floor);
+            const V best = sweep_local_bands<P, Mirrored, K>(scoring, splat<T, B>(scoring.floor), tracked);
+            if constexpr (K == Kept::values) tracked.template find<Mirrored>(values_);
             for (int l = 0; l < unit_.n_lanes; ++l) {
                 const int64_t stored = P == Pass::score ? best[l] : tracked.score[l];
                 LaneResult &out = result_[l];
@@ -285,8 +289,19 @@ class UnitRun {
                 out.row_end = tracked.row[l] + 1;
                 out.column_end = tracked.column[l] + 1;
             }
-            if constexpr (K == Kept::masks) walk_lanes<Mirrored, Mode::local>(layout);
+            if constexpr (K == Kept::values) walk_lanes<Mirrored, Mode::local>(scoring.floor);
             if constexpr (K == Kept::borders) walk_blocks<Mirrored, Mode::local>(scoring, nullptr);
+        }
+    }
+
+    /// What finds the cells in which local alignments end.
+    template <Kept K>
+    auto ends_of(T floor) {
+        if constexpr (K == Kept::values) {
+            void *memory = scratch_.get(Slot::maxima, LocalMaxima<T, B>::bytes(m_, n_));
+            return LocalMaxima<T, B>(memory, m_, n_, floor);
+        } else {
+            return LocalBest<T, B>(floor);
         }
     }
 
@@ -324,9 +339,9 @@ class UnitRun {
             const V below_left = H_[end - 1];
             V running = hits.below;
             hits.first = row;
-            local_columns<T, B, kColumns, false, true, false, false>(RowsFrom<Scores>{scores, row}, end - row, j,
-                                                                     scoring, H_ + row, E_ + row, nullptr, running,
-                                                                     hits, edge, Participation<T, B>{});
+            local_columns<T, B, kColumns, Trace::nothing, true, false, false>(
+                RowsFrom<Scores>{scores, row}, end - row, j, scoring, H_ + row, E_ + row, nullptr, running, hits, edge,
+                Participation<T, B>{});
             if (end == rows || !(hits.any_alive(edge.value, kColumns) || any_gt<T, B>(below_left, hits.corner))) return;
             row = end, end = std::min(rows, end + kAliveRows);
             edge.corner = below_left;
@@ -335,14 +350,14 @@ class UnitRun {
 
     /// Sweeps all bands and returns the best scores, or with a pass that tracks cells the last thresholds.
     template <Pass P, bool Mirrored, Kept K, class Tracker>
-    V sweep_local_bands(const LocalScoring<T> &scoring, V best, Tracker &tracked, const MaskLayout &layout) {
+    V sweep_local_bands(const LocalScoring<T> &scoring, V best, Tracker &tracked) {
         for_each_band([&](auto &scores, int row0, int rows) {
             const V zero = splat<T, B>(scoring.floor);
             for (int i = 0; i < rows; ++i) H_[i] = zero, E_[i] = zero - scoring.gap_first;
             V corner = zero;
             for_each_block([&](int begin, int end) {
                 for (int j = begin; j < end; j += kColumns) {
-                    local_part<P, Mirrored, K>(scores, row0, rows, j, scoring, corner, best, tracked, layout);
+                    local_part<P, Mirrored, K>(scores, row0, rows, j, scoring, corner, best, tracked);
                     keep_column<K>(j);
                 }
             });
@@ -354,8 +369,8 @@ class UnitRun {
     /// (A function of its own, as all that sweep: GCC 12 spills values of the inner loop when it inlines several.)
     template <Pass P, bool Mirrored, Kept K, class Scores, class Tracker>
     [[gnu::noinline]] void local_part(Scores &scores, int row0, int rows, int j, LocalScoring<T> scoring, V &corner,
-                                      V &best, Tracker &tracked, const MaskLayout &layout) {
-        constexpr bool Trace = K == Kept::masks, Track = P != Pass::score;
+                                      V &best, Tracker &tracked) {
+        constexpr bool Track = P != Pass::score;
         const V zero = splat<T, B>(scoring.floor), closed = zero - scoring.gap_first;
         Edge<T, B> edge;
         edge.corner = corner;
@@ -363,9 +378,9 @@ class UnitRun {
         corner = edge.value[kColumns - 1];
         V running = best;
         scores.template columns<kColumns>(letters(j));
-        local_columns<T, B, kColumns, Trace, Track, Mirrored, false>(
-            scores, rows, j, scoring, H_, E_, Trace ? masks_ + layout.cell(0, j) : nullptr, running, tracked, edge,
-            Participation<T, B>{}, keeper<K>(j));
+        local_columns<T, B, kColumns, kTrace<K>, Track, Mirrored, false>(
+            scores, rows, j, scoring, H_, E_, K == Kept::values ? values_ + static_cast<ptrdiff_t>(j) * m_ : nullptr,
+            running, tracked, edge, Participation<T, B>{}, keeper<K>(j));
         best = running;
         if (is_banded_) store_edge(edge, j);
     }
@@ -400,7 +415,6 @@ class UnitRun {
     /// `Border`: Line for ends, StartLine for starts.
     template <Kept K, bool Mirrored, class Border>
     void sweep_global() {
-        constexpr bool kTurned = K == Kept::masks && Mirrored;
         const T open = static_cast<T>(scoring_.open), extend = static_cast<T>(scoring_.extend);
         Borders<T, L> borders;
         int row_head = 0;
@@ -420,17 +434,16 @@ class UnitRun {
             bottom.begin(l, column_start_[l], border_value(scoring_, pair.rows.length, pair.free_rows_begin));
             right.begin(l, row_start_[l], border_value(scoring_, pair.columns.length, pair.free_columns_begin));
         }
-        const MaskLayout layout{m_};
         for_each_band([&](auto &scores, int row0, int rows) {
             const Participation<T, B> part = begin_rows(borders, row0, rows, row_head);
             int next = next_begin(0);
             for_each_block([&](int begin, int end) {
                 for (int j = begin; j < end; j += kColumns) {
                     if (next < j + kColumns) {
-                        global_part<Part::begins, K, kTurned>(scores, row0, rows, j, borders, part, layout);
+                        global_part<Part::begins, K>(scores, row0, rows, j, borders, part);
                         next = next_begin(j + kColumns);
                     } else {
-                        global_part<Part::all, K, kTurned>(scores, row0, rows, j, borders, part, layout);
+                        global_part<Part::all, K>(scores, row0, rows, j, borders, part);
                     }
                     keep_column<K>(j);
                 }
@@ -449,7 +462,7 @@ class UnitRun {
                 set_end<Mirrored>(unit_.lane[l], bottom, right, l, result_[l]);
             }
         }
-        if constexpr (K == Kept::masks) walk_lanes<Mirrored, Mode::global>(layout);
+        if constexpr (K == Kept::values) walk_lanes<Mirrored, Mode::global>(0);
         if constexpr (K == Kept::borders) walk_blocks<Mirrored, Mode::global>({}, &borders);
     }
 
@@ -476,10 +489,9 @@ class UnitRun {
     }
 
     /// kColumns columns of a band.
-    template <Part Which, Kept K, bool Mirrored, class Scores>
+    template <Part Which, Kept K, class Scores>
     [[gnu::noinline]] void global_part(Scores &scores, int row0, int rows, int j, const Borders<T, L> &borders,
-                                       Participation<T, B> part, const MaskLayout &layout) {
-        constexpr bool Trace = K == Kept::masks;
+                                       Participation<T, B> part) {
         Edge<T, B> edge;
         load_edge(edge, row0, j, load<T, B>(borders.column), splat<T, B>(static_cast<T>(-scoring_.open)));
         V begins[kColumns];
@@ -491,20 +503,22 @@ class UnitRun {
             }
         }
         scores.template columns<kColumns>(letters(j));
-        global_columns<T, B, kColumns, Trace, Mirrored, Which>(scores, rows, static_cast<T>(scoring_.open), H_, E_,
-                                                               Trace ? masks_ + layout.cell(0, j) : nullptr, edge, part,
-                                                               keeper<K>(j));
+        global_columns<T, B, kColumns, kTrace<K>, false, Which>(
+            scores, rows, static_cast<T>(scoring_.open), H_, E_,
+            K == Kept::values ? values_ + static_cast<ptrdiff_t>(j) * m_ : nullptr, edge, part, keeper<K>(j),
+            E_ + rows);
         store_edge(edge, j);
     }
 
     template <bool Mirrored, Mode M>
-    void walk_lanes(const MaskLayout &layout) {
+    [[gnu::noinline]] void walk_lanes(T floor) {
         const auto begin = std::chrono::steady_clock::now();
-        const MaskMap<T, B> map(masks_, layout);
+        using Cells = ValueCells<T, B, M, Mirrored>;
         lay_paths<M>([&](int l, GappedRows &gapped) {
             const LanePair &pair = unit_.lane[l];
-            UnitCells<T, B, M> cells(scoring_, map, pair, row_start_[l], column_start_[l], l);
-            walk_back<UnitCells<T, B, M>, Mirrored, M>(scoring_, pair, cells, result_[l], gapped);
+            Cells cells(scoring_, reinterpret_cast<const T *>(values_), m_, pair, row_start_[l], column_start_[l], l,
+                        floor);
+            walk_back<Cells, Mirrored, M>(scoring_, pair, cells, result_[l], gapped);
         });
         scratch_.walk_seconds += seconds_since(begin);
     }
@@ -553,7 +567,7 @@ class UnitRun {
     Starts column_starts_{column_start_};
     uint8_t *letters_ = nullptr;
     V *H_ = nullptr, *E_ = nullptr, *border_ = nullptr;
-    Masks<T, B> *masks_ = nullptr;
+    V *values_ = nullptr;
     Checkpoints<T, B> checkpoints_;
 };
 

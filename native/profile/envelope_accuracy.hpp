@@ -41,7 +41,7 @@ class AccuracySweep : UnitMemory<N> {
   public:
     /// `total` is what Backward returned.
     AccuracySweep(EnvelopeUnit &given, V total, bool has_own_scales)
-        : Base(given), rest_(total), has_own_scales_(has_own_scales) {}
+        : Base(given), total_(total), has_own_scales_(has_own_scales) {}
 
     void run() {
         start_lanes(0);
@@ -73,6 +73,7 @@ class AccuracySweep : UnitMemory<N> {
             return lanes_at<N>(this->special(i - 1, forward)) * lanes_at<N>(this->special(i, backward)) * loop_ * rest_;
         };
         posterior_N_ = posterior(kForwardN, kBackwardN), posterior_C_ = posterior(kForwardC, kBackwardC);
+        put<N>(this->special(i, kPosteriorN), posterior_N_), put<N>(this->special(i, kPosteriorC), posterior_C_);
         sum_N_ = sum_N_ + posterior_N_, sum_C_ = sum_C_ + posterior_C_;
         if (has_own_scales_)
             rest_ =
@@ -196,6 +197,8 @@ class AccuracySweep : UnitMemory<N> {
             for (float *quads : {rows_of_M(row), I_, D_}) fill(quads, kNever);
             fill(sums_M_, 0), fill(sums_I_, 0);
             entering_ = this->with_lane(entering_, k, kNever);
+            // Backward may have scaled what is the lane's row 0, of which HMMER has no factor.
+            rest_ = this->with_lane(rest_, k, this->of_lane(total_, k));
             C_ = this->with_lane(C_, k, kNever);
             for (V *v : {&N_, &B_, &sum_N_, &sum_C_}) *v = this->with_lane(*v, k, 0);
             leaves_ &= ~(15u << 4 * k);
@@ -237,7 +240,8 @@ class AccuracySweep : UnitMemory<N> {
     const MaskQuads<N> mask_{unit.masks->masks.data(), unit.masks->all_pass.data()};
     const bool is_null2_wanted_ = any_null2();
     V N_{}, B_{}, C_{}, sum_N_{}, sum_C_{}, posterior_N_{}, posterior_C_{}, entering_{};
-    V rest_;
+    V rest_{};
+    const V total_;
     uint32_t leaves_ = 0;
     const bool has_own_scales_;
 };

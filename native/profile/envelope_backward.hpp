@@ -37,6 +37,7 @@ class BackwardSweep : UnitMemory<N> {
             C_ = E_above_;
             N_ = B_ * move_ + N_ * loop_;
         }
+        for (int k = 0; k < unit.n_lanes; ++k) unit.lanes[k].has_own_scales = own_ >> 4 * k & 1;
         return every<V>(1) / first_N_;
     }
 

@@ -1,12 +1,4 @@
-// Forward over the envelopes of a unit. Each row stays, but for its deletions: M and I of the recurrence
-//
-//     M(i, k) = odds(x_i, k) (B(i-1) BM + M(i-1, k-1) MM + I(i-1, k-1) IM + D(i-1, k-1) DM)
-//     I(i, k) = M(i-1, k) MI + I(i-1, k) II
-//     D(i, k) = M(i, k-1) MD + D(i, k-1) DD
-//
-// in HMMER's order of operations. Nodes are striped (float_tables.hpp), so D runs along each quarter of the model
-// first, then from one quarter into the next. The M of the last nodes of quarters are computed ahead, so that D's way
-// can begin where the sweep over M and I does.
+// Forward over the envelopes of a unit. Of each row M and I stay; its deletions are kept until the next one.
 //
 // HMMER scales a whole row down when its sum is above 10,000. Here the row stays as it is, and whoever reads it
 // multiplies, which gives the same floats.
@@ -14,6 +6,7 @@
 #include <cmath>
 
 #include "envelope_unit.hpp"
+#include "forward_row.hpp"
 
 namespace tropalign::TROPALIGN_ISA {
 
@@ -48,69 +41,31 @@ class ForwardSweep : UnitMemory<N> {
     /// Fills row i but for the special states; the sum over its cells.
     template <bool kScaled>
     V next_row(int32_t i) {
-        const ModelQuads<N> model = this->model;
-        const LaneOdds<N> odds = this->odds_of_row(i);
-        const int64_t Q = this->Q;
-        const float *const before = this->cells(i - 1);
-        float *const row = this->cells(i), *const D_row = D_;
-        const V factor = factor_, B = B_;
-        const auto scaled = [&](V v) { return kScaled ? v * factor : v; };
-        const auto M_at = [&](int64_t q) { return scaled(lanes_at<N>(before + q * 2 * kWidth)); };
-        const auto I_at = [&](int64_t q) { return scaled(lanes_at<N>(before + (q * 2 + 1) * kWidth)); };
-        const auto D_at = [&](int64_t q) { return scaled(lanes_at<N>(D_row + q * kWidth)); };
-        const auto match = [&](int64_t q, V M, V I, V D) {
-            V sum = B * model(q, kBM);
-            sum = sum + M * model(q, kMM);
-            sum = sum + I * model(q, kIM);
-            sum = sum + D * model(q, kDM);
-            return sum * odds(q);
-        };
-        V D = up<N>(match(Q - 1, M_at(Q - 2), I_at(Q - 2), D_at(Q - 2)) * model(Q - 1, kMD));
-        V M_before = up<N>(M_at(Q - 1)), I_before = up<N>(I_at(Q - 1)), D_before = up<N>(D_at(Q - 1));
-        V ends{}, way{};
-        for (int64_t q = 0; q < Q; ++q) {
-            expect<N>(row + (Q + q) * 2 * kWidth);
-            const V M = match(q, M_before, I_before, D_before);
-            ends = ends + M;
-            M_before = M_at(q), I_before = I_at(q), D_before = D_at(q);
-            put<N>(row + q * 2 * kWidth, M);
-            put<N>(row + (q * 2 + 1) * kWidth, M_before * model(q, kMI) + I_before * model(q, kII));
-            put<N>(D_row + q * kWidth, D);
-            way = D * model(q, kDD);
-            D = way + M * model(q, kMD);
-        }
-        more_deletes(way);
-        for (int64_t q = 0; q < Q; ++q) ends = ends + lanes_at<N>(D_row + q * kWidth);
-        return sum_of_quads<N>(ends);
+        return forward_row<N>(*unit.tables, this->odds_of_row(i), B_,
+                              Cells<kScaled>{this->cells(i - 1), this->cells(i), D_, this->Q, factor_});
     }
 
-    /// D -> D from one quarter of the model into the next ones. Models of 100 nodes or more stop after a pass that has
-    /// changed nothing, each lane by itself.
-    void more_deletes(V way) {
-        const ModelQuads<N> model = this->model;
-        const int64_t Q = this->Q;
-        float *const D_row = D_;
-        for (int pass = 1; pass < kQuad; ++pass) {
-            way = up<N>(way);
-            uint32_t changed = 0;
-            for (int64_t q = 0; q < Q;) {
-                V added{}, sum{};
-                for (const int64_t stop = std::min(Q, q + 8); q < stop; ++q) {
-                    const V had = lanes_at<N>(D_row + q * kWidth);
-                    added = way, sum = way + had;
-                    changed |= floats_above<N>(sum, had);
-                    put<N>(D_row + q * kWidth, sum);
-                    way = way * model(q, kDD);
-                }
-                if (!floats_above<N>(added * kNegligible, sum)) return;
-            }
-            if (unit.tables->M < 100) continue;
-            changed |= changed >> 1, changed |= changed >> 2;
-            changed = (changed & 0x1111) * 15;
-            if (!changed) return;
-            way = where_bits<N>(changed, way);
+    /// A row from the one before, as forward_row() takes them.
+    template <bool kScaled>
+    struct Cells {
+        const float *before;
+        float *row, *D_row;
+        int64_t Q;
+        V factor;
+
+        [[gnu::always_inline]] V scaled(const float *p) const {
+            return kScaled ? lanes_at<N>(p) * factor : lanes_at<N>(p);
         }
-    }
+        [[gnu::always_inline]] V M(int64_t q) const { return scaled(before + q * 2 * kWidth); }
+        [[gnu::always_inline]] V I(int64_t q) const { return scaled(before + (q * 2 + 1) * kWidth); }
+        [[gnu::always_inline]] V D(int64_t q) const { return scaled(D_row + q * kWidth); }
+        [[gnu::always_inline]] void set(int64_t q, V M, V I) const {
+            expect<N>(row + (Q + q) * 2 * kWidth);
+            put<N>(row + q * 2 * kWidth, M);
+            put<N>(row + (q * 2 + 1) * kWidth, I);
+        }
+        DeleteRow deletes() const { return {D_row, kWidth}; }
+    };
 
     void close_row(int32_t i, V E) {
         N_ = N_ * loop_;

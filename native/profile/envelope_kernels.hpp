@@ -36,12 +36,25 @@ struct EnvelopeLane {
     float nats;
     float accuracy;
     bool in_range;
+    bool has_own_scales;  ///< Whether Backward's rows have other factors than Forward's, as where it sees two domains.
     int32_t end_row, end_node;  ///< Where the path leaves the model.
     float *null2;               ///< [kResidues]: odds; nullptr where they are not wanted.
 };
 
 /// Rows of special states of all lanes, a quad each.
-enum LaneSpecial { kForwardN, kForwardC, kForwardScale, kBackwardN, kBackwardC, kBackwardScale, kTotal, kLaneSpecials };
+/// In the end posteriors of N and C stand where Backward's were.
+enum LaneSpecial {
+    kForwardN,
+    kForwardC,
+    kForwardScale,
+    kBackwardN,
+    kPosteriorN = kBackwardN,
+    kBackwardC,
+    kPosteriorC = kBackwardC,
+    kBackwardScale,
+    kTotal,
+    kLaneSpecials
+};
 /// What the accuracies tell the walk back, a bit per node: which of two is larger.
 enum Choice { kInsertAboveMatch, kBeginAboveDelete, kOthersAboveMatches, kInsertStays, kDeleteStays, kChoices };
 
@@ -77,6 +90,9 @@ struct PathStep {
 
 /// From the M that a lane's domain ends with to the one that it begins with. `width`: quads of a vector.
 void walk_back(const EnvelopeUnit &unit, int lane, int width, std::vector<PathStep> &path);
+
+/// The posterior of N (kPosteriorN) or C (kPosteriorC) at residue i of a lane, from 1.
+float outside_posterior(const EnvelopeUnit &unit, int lane, int width, int32_t i, LaneSpecial which);
 
 /// The alignment and its ends, from a path in backward order, residues codes[0 ..) and where these begin in the target.
 void write_lines(const ProfileModel &model, const uint8_t *codes, const std::vector<PathStep> &path,

@@ -94,6 +94,10 @@ void walk_back(const EnvelopeUnit &unit, int lane, int width, std::vector<PathSt
     }
 }
 
+float outside_posterior(const EnvelopeUnit &unit, int lane, int width, int32_t i, LaneSpecial which) {
+    return LaneMemory(unit, lane, width).special(i, which);
+}
+
 void write_lines(const ProfileModel &model, const uint8_t *codes, const std::vector<PathStep> &path,
                  int32_t envelope_begin, DomainHit &hit) {
     const PathStep &first = path.back(), &last = path.front();

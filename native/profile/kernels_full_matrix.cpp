@@ -1,17 +1,9 @@
-// Forward with every row kept. The recurrence, in HMMER's order of operations:
-//
-//     M(i, k) = odds(x_i, k) (B(i-1) BM + M(i-1, k-1) MM + I(i-1, k-1) IM + D(i-1, k-1) DM)
-//     I(i, k) = M(i-1, k) MI + I(i-1, k) II
-//     D(i, k) = M(i, k-1) MD + D(i, k-1) DD
-//
-// Nodes are striped (float_tables.hpp), so D runs along each quarter of the model first, then from one quarter into the
-// next. The M of the last nodes of quarters are computed ahead, so that D's way can begin where that of M and I does.
+// Forward with every row kept, regions side by side.
 #include <algorithm>
 #include <cstring>
 
+#include "forward_row.hpp"
 #include "full_matrix.hpp"
-#include "model_quads.hpp"
-#include "row_limits.hpp"
 
 namespace tropalign::TROPALIGN_ISA {
 namespace {
@@ -32,7 +24,7 @@ class MatrixSweep {
         for (int32_t i = 1; i <= work_.n_rows; ++i, cells += row) {
             LaneOdds<N> odds;
             for (int k = 0; k < N; ++k) odds.lanes[k] = tables_.odds_of(code(k, i));
-            const V ends = next_row(cells, cells + row, odds);
+            const V ends = forward_row<N>(tables_, odds, B_, Cells{cells, cells + row});
             close_row(i, cells + row, ends);
         }
     }
@@ -51,66 +43,20 @@ class MatrixSweep {
         return v;
     }
 
-    /// Fills a row from the one before; the sum over its M and D.
-    V next_row(const float *before, float *row, const LaneOdds<N> odds) const {
-        const ModelQuads<N> model(tables_);
-        const int64_t Q = Q_;
-        const V B = B_;
-        const auto M_at = [&](int64_t q) { return lanes_at<N>(before + q * kStates * kWidth); };
-        const auto D_at = [&](int64_t q) { return lanes_at<N>(before + (q * kStates + 1) * kWidth); };
-        const auto I_at = [&](int64_t q) { return lanes_at<N>(before + (q * kStates + 2) * kWidth); };
-        const auto match = [&](int64_t q, V M, V I, V D) {
-            V sum = B * model(q, kBM);
-            sum = sum + M * model(q, kMM);
-            sum = sum + I * model(q, kIM);
-            sum = sum + D * model(q, kDM);
-            return sum * odds(q);
-        };
-        V D = up<N>(match(Q - 1, M_at(Q - 2), I_at(Q - 2), D_at(Q - 2)) * model(Q - 1, kMD));
-        V M_before = up<N>(M_at(Q - 1)), I_before = up<N>(I_at(Q - 1)), D_before = up<N>(D_at(Q - 1));
-        V ends{}, way{};
-        for (int64_t q = 0; q < Q; ++q) {
-            float *cell = row + q * kStates * kWidth;
-            const V M = match(q, M_before, I_before, D_before);
-            ends = ends + M;
-            M_before = M_at(q), I_before = I_at(q), D_before = D_at(q);
-            put<N>(cell, M);
-            put<N>(cell + kWidth, D);
-            put<N>(cell + 2 * kWidth, M_before * model(q, kMI) + I_before * model(q, kII));
-            way = D * model(q, kDD);
-            D = way + M * model(q, kMD);
-        }
-        more_deletes(model, row + kWidth, way);
-        for (int64_t q = 0; q < Q; ++q) ends = ends + lanes_at<N>(row + (q * kStates + 1) * kWidth);
-        return sum_of_quads<N>(ends);
-    }
+    /// A row from the one before, as forward_row() takes them.
+    struct Cells {
+        const float *before;
+        float *row;
 
-    /// D -> D from one quarter of the model into the next ones. With models of 100 nodes or more, a region stops after
-    /// a pass that has changed nothing of it.
-    void more_deletes(const ModelQuads<N> model, float *deletes, V way) const {
-        const int64_t Q = Q_;
-        for (int pass = 1; pass < kQuad; ++pass) {
-            way = up<N>(way);
-            uint32_t changed = 0;
-            for (int64_t q = 0; q < Q;) {
-                V added{}, sum{};
-                for (const int64_t stop = std::min(Q, q + 8); q < stop; ++q) {
-                    float *cell = deletes + q * kStates * kWidth;
-                    const V had = lanes_at<N>(cell);
-                    added = way, sum = way + had;
-                    changed |= floats_above<N>(sum, had);
-                    put<N>(cell, sum);
-                    way = way * model(q, kDD);
-                }
-                if (!floats_above<N>(added * kNegligible, sum)) return;
-            }
-            if (tables_.M < 100) continue;
-            changed |= changed >> 1, changed |= changed >> 2;
-            changed = (changed & 0x1111) * 15;
-            if (!changed) return;
-            way = where_bits<N>(changed, way);
+        [[gnu::always_inline]] V M(int64_t q) const { return lanes_at<N>(before + q * kStates * kWidth); }
+        [[gnu::always_inline]] V D(int64_t q) const { return lanes_at<N>(before + (q * kStates + 1) * kWidth); }
+        [[gnu::always_inline]] V I(int64_t q) const { return lanes_at<N>(before + (q * kStates + 2) * kWidth); }
+        [[gnu::always_inline]] void set(int64_t q, V M, V I) const {
+            put<N>(row + q * kStates * kWidth, M);
+            put<N>(row + (q * kStates + 2) * kWidth, I);
         }
-    }
+        DeleteRow deletes() const { return {row + kWidth, kStates * kWidth}; }
+    };
 
     /// The special states of a row, and all of it scaled down where it has grown.
     void close_row(int32_t i, float *row, V E) {

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <span>
+#include <string_view>
 
 #include "../simd/denormals.hpp"
 #include "lengths.hpp"
@@ -41,22 +43,36 @@ constexpr float kImpossible = -std::numeric_limits<float>::infinity();
 enum { kFileMM, kFileMI, kFileMD, kFileIM, kFileII, kFileDM, kFileDD, kFileTransitions };
 
 // Which canonical residues a code stands for, as a bit each in the order of the alphabet.
-constexpr uint32_t bit_of(char letter) {
-    constexpr char letters[] = "ACDEFGHIKLMNPQRSTVWY";
-    for (int x = 0; x < kResidues; ++x)
-        if (letters[x] == letter) return 1u << x;
-    return 0;
+constexpr uint32_t bits_of(std::string_view letters, std::string_view members) {
+    uint32_t bits = 0;
+    for (size_t x = 0; x < letters.size(); ++x)
+        if (members.find(letters[x]) != members.npos) bits |= 1u << x;
+    return bits;
 }
 struct Ambiguous {
     int code;
     uint32_t members;
 };
-constexpr std::array<Ambiguous, 6> kAmbiguous{{{21, bit_of('D') | bit_of('N')},  // B
-                                               {22, bit_of('I') | bit_of('L')},  // J
-                                               {23, bit_of('E') | bit_of('Q')},  // Z
-                                               {24, bit_of('K')},                // O
-                                               {25, bit_of('C')},                // U
-                                               {26, (1u << kResidues) - 1}}};    // X
+constexpr auto protein_bits(std::string_view members) { return bits_of("ACDEFGHIKLMNPQRSTVWY", members); }
+constexpr auto base_bits(std::string_view members) { return bits_of("ACGT", members); }
+constexpr std::array<Ambiguous, 6> kAmbiguous{{{21, protein_bits("DN")},       // B
+                                               {22, protein_bits("IL")},       // J
+                                               {23, protein_bits("EQ")},       // Z
+                                               {24, protein_bits("K")},        // O
+                                               {25, protein_bits("C")},        // U
+                                               {26, (1u << kResidues) - 1}}};  // X
+/// The gap is 4; R Y M K S W H B V D N follow.
+constexpr std::array<Ambiguous, 11> kAmbiguousBases{{{5, base_bits("AG")},
+                                                     {6, base_bits("CT")},
+                                                     {7, base_bits("AC")},
+                                                     {8, base_bits("GT")},
+                                                     {9, base_bits("CG")},
+                                                     {10, base_bits("AT")},
+                                                     {11, base_bits("ACT")},
+                                                     {12, base_bits("CGT")},
+                                                     {13, base_bits("ACG")},
+                                                     {14, base_bits("AGT")},
+                                                     {15, base_bits("ACGT")}}};
 
 /// A cost without bias; scores are at most 0.
 uint8_t byte_cost_of(float score) {
@@ -73,12 +89,6 @@ int16_t word_of(float score) {
     const float rounded = roundf(kWordScale * score);
     return rounded >= 32767 ? 32767 : rounded <= -32768 ? -32768 : static_cast<int16_t>(rounded);
 }
-
-/// The profile in nats: what all tables are made of. Places are those of ProfileModel's tables.
-struct Scores {
-    std::vector<float> match;        // [kCodes][M + 1]
-    std::vector<float> transitions;  // [kTransitions][M + 1]
-};
 
 /// B -> M_k by how often the model's paths pass through node k, over all sections of the model.
 void set_entries(int32_t M, const float *t, float *entry) {
@@ -114,27 +124,28 @@ void set_transitions(int32_t M, const float *t, std::vector<float> &scores) {
                 static_cast<float>(std::log(static_cast<double>(t[k * kFileTransitions + place.from])));
 }
 
-void set_match(int32_t M, const float *match, const float *background, std::vector<float> &scores) {
+void set_match(int32_t M, int n_residues, std::span<const Ambiguous> ambiguous, const float *match,
+               const float *background, std::vector<float> &scores) {
     const size_t width = M + 1;
     scores.assign(kCodes * width, kImpossible);
     for (int32_t k = 1; k <= M; ++k) {
-        for (int x = 0; x < kResidues; ++x) {
-            const auto odds = static_cast<double>(match[k * kResidues + x]) / static_cast<double>(background[x]);
+        for (int x = 0; x < n_residues; ++x) {
+            const auto odds = static_cast<double>(match[k * n_residues + x]) / static_cast<double>(background[x]);
             scores[x * width + k] = static_cast<float>(std::log(odds));
         }
-        for (const Ambiguous &ambiguous : kAmbiguous) {
+        for (const Ambiguous &code : ambiguous) {
             float sum = 0, weight = 0;
-            for (int x = 0; x < kResidues; ++x) {
-                if (!(ambiguous.members >> x & 1)) continue;
+            for (int x = 0; x < n_residues; ++x) {
+                if (!(code.members >> x & 1)) continue;
                 sum += scores[x * width + k] * background[x];
                 weight += background[x];
             }
-            scores[ambiguous.code * width + k] = sum / weight;
+            scores[code.code * width + k] = sum / weight;
         }
     }
 }
 
-void set_odds(const Scores &scores, ProfileModel &model) {
+void set_odds(const ProfileScores &scores, ProfileModel &model) {
     const auto odds = [](const std::vector<float> &from, std::vector<float> &to) {
         to.resize(from.size());
         for (size_t k = 0; k < from.size(); ++k) to[k] = single_exp(from[k]);
@@ -143,7 +154,7 @@ void set_odds(const Scores &scores, ProfileModel &model) {
     odds(scores.transitions, model.transitions);
 }
 
-void set_bytes(const Scores &scores, ProfileModel &model) {
+void set_bytes(const ProfileScores &scores, ProfileModel &model) {
     const size_t width = model.M + 1;
     float highest = 0;
     for (size_t at = 0; at < kResidues * width; ++at) highest = std::max(highest, scores.match[at]);
@@ -155,7 +166,7 @@ void set_bytes(const Scores &scores, ProfileModel &model) {
         model.byte_cost[at] = biased_byte_cost_of(scores.match[at], model.bias);
 }
 
-void set_words(const Scores &scores, ProfileModel &model) {
+void set_words(const ProfileScores &scores, ProfileModel &model) {
     const size_t width = model.M + 1;
     model.word_match.resize(scores.match.size());
     for (size_t at = 0; at < scores.match.size(); ++at) model.word_match[at] = word_of(scores.match[at]);
@@ -187,15 +198,30 @@ void set_composition(const float *composition, ProfileModel &model) {
 
 }  // namespace
 
+ProfileScores make_profile_scores(int32_t M, int n_residues, const float *match, const float *transitions,
+                                  const float *background) {
+    ProfileScores scores{n_residues, n_residues == kBases ? kBaseCodes : kCodes, {}, {}};
+    const auto ambiguous = n_residues == kBases ? std::span<const Ambiguous>(kAmbiguousBases) : kAmbiguous;
+    set_match(M, n_residues, ambiguous, match, background, scores.match);
+    set_transitions(M, transitions, scores.transitions);
+    return scores;
+}
+
+ProfileModel make_odds_model(int32_t M, const ProfileScores &scores) {
+    ProfileModel model;
+    model.M = M;
+    set_odds(scores, model);
+    model.consensus.assign(M, 'x');
+    return model;
+}
+
 ProfileModel make_profile_model(int32_t M, const float *match, const float *transitions, const float *composition,
                                 const float *background, const float *evalue, std::string consensus) {
     const DenormalsAsZero as_zero;
     ProfileModel model;
     model.M = M;
     std::copy_n(background, kResidues, model.background.begin());
-    Scores scores;
-    set_match(M, match, background, scores.match);
-    set_transitions(M, transitions, scores.transitions);
+    const ProfileScores scores = make_profile_scores(M, kResidues, match, transitions, background);
     set_odds(scores, model);
     set_bytes(scores, model);
     set_words(scores, model);

@@ -11,7 +11,8 @@
 namespace tropalign {
 
 /// Codes of residues, in Easel's order: 20 canonical ACDEFGHIKLMNPQRSTVWY, gap, B J Z O U X, `*`, `~`.
-inline constexpr int kResidues = 20, kCodes = 29;
+/// Of nucleotides there are 18: ACGT, gap, R Y M K S W H B V D N, `*`, `~`.
+inline constexpr int kResidues = 20, kBases = 4, kCodes = 29, kBaseCodes = 18;
 
 /// Transitions by the node that they matter for: BM, MM, IM, DM enter node k (from k - 1); MD, MI, II, DD leave it.
 enum Transition { kBM, kMM, kIM, kDM, kMD, kMI, kII, kDD, kTransitions };
@@ -41,6 +42,21 @@ struct ProfileModel {
 
     std::string consensus;  ///< A letter per node, for alignments.
 };
+
+/// A profile's scores in nats, as floats: logarithms of the odds. Places are those of ProfileModel's tables.
+struct ProfileScores {
+    int n_residues = 0, n_codes = 0;  ///< Of the alphabet.
+    std::vector<float> match;         ///< [kCodes][M + 1]
+    std::vector<float> transitions;   ///< [kTransitions][M + 1]
+};
+
+/// match: [M + 1][n_residues] of kResidues or kBases, background: [n_residues]; transitions as make_profile_model has
+/// them.
+ProfileScores make_profile_scores(int32_t M, int n_residues, const float *match, const float *transitions,
+                                  const float *background);
+
+/// A model that sequences are aligned to and nothing is searched with: it has the odds alone.
+ProfileModel make_odds_model(int32_t M, const ProfileScores &scores);
 
 /// The tables of a core model.
 ///

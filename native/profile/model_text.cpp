@@ -78,12 +78,14 @@ bool number_of(std::string_view word, double &value) {
 
 class Reader {
   public:
-    explicit Reader(std::string_view text) : lines_(text), size_(text.size()) {}
+    Reader(std::string_view text, bool with_nucleotides)
+        : lines_(text), size_(text.size()), with_nucleotides_(with_nucleotides) {}
 
     ModelText read() {
         read_format();
         read_header();
-        if (model_.alphabet != "amino") return std::move(model_);
+        if (is_of_nucleotides()) model_.n_residues = kBases;
+        if (model_.alphabet != "amino" && !(with_nucleotides_ && is_of_nucleotides())) return std::move(model_);
         read_begin();
         for (int32_t k = 1; k <= model_.M; ++k) read_node(k);
         read_end();
@@ -91,6 +93,7 @@ class Reader {
     }
 
   private:
+    bool is_of_nucleotides() const { return model_.alphabet == "dna" || model_.alphabet == "rna"; }
     [[noreturn]] void fail(const std::string &what) const { throw BadModel(lines_.number(), what, model_.name); }
     void next(const char *where) {
         if (!lines_.next()) fail(std::string("the model ends ") + where);
@@ -152,6 +155,8 @@ class Reader {
         else if (tag == "MM") model_.mask = read_flag();
         else if (tag == "CONS") model_.consensus = read_flag();
         else if (tag == "CS") model_.structure = read_flag();
+        else if (tag == "MAP") has_columns_ = !read_flag().empty();
+        else if (tag == "CKSUM") read_checksum();
         else if (tag == "STATS") read_statistics();
         else if (tag == "GA") read_cutoff(0);
         else if (tag == "TC") read_cutoff(1);
@@ -164,13 +169,21 @@ class Reader {
             model_.alphabet += static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
     }
 
+    void read_checksum() {
+        const std::string_view found = word("checksum");
+        const auto [stop, error] = std::from_chars(found.data(), found.data() + found.size(), model_.checksum);
+        model_.has_checksum = error == std::errc() && stop == found.data() + found.size();
+    }
+
     void read_length() {
         const std::string_view found = word("number of nodes");
         const auto [stop, error] = std::from_chars(found.data(), found.data() + found.size(), model_.M);
         if (error != std::errc() || stop != found.data() + found.size() || model_.M < 1)
             fail(quoted(found) + " is no number of nodes");
-        // A node takes three lines of 20, 20 and 7 numbers: what a text cannot hold needs no memory.
-        if (static_cast<size_t>(model_.M) > size_ / 94)
+        // A node takes three lines of 20, 20 and 7 numbers (4, 4 and 7 of nucleotides): what a text cannot hold needs
+        // no memory.
+        const size_t least = model_.alphabet == "amino" ? 94 : 30;
+        if (static_cast<size_t>(model_.M) > size_ / least)
             fail("the model holds fewer than the " + std::string(found) + " nodes that it announces");
     }
 
@@ -205,7 +218,7 @@ class Reader {
 
     void read_cutoff(int which) {
         model_.cutoffs[which][0] = number("cutoff");
-        if (model_.alphabet == "dna" || model_.alphabet == "rna") return;
+        if (is_of_nucleotides()) return;
         model_.cutoffs[which][1] = number("second cutoff, that of domains");
         model_.has_cutoff[which] = true;
     }
@@ -215,7 +228,7 @@ class Reader {
         next("before its nodes");  // the names of transitions
         next("before its nodes");
         const size_t places = static_cast<size_t>(model_.M) + 1;
-        model_.match.assign(places * kResidues, 0);
+        model_.match.assign(places * residues(), 0);
         model_.match[0] = 1;  // row 0 is no node; so it stands in HMMER's models
         model_.transitions.assign(places * 7, 0);
         has_consensus_ = !model_.consensus.empty() && format_ >= 'e';
@@ -226,7 +239,7 @@ class Reader {
         Lines first = lines_;
         if (first.word() == "COMPO") {
             lines_ = first;
-            probabilities(model_.composition.data(), kResidues);
+            probabilities(model_.composition.data(), model_.n_residues);
             next("before its nodes");
         }
         skip_inserts();
@@ -235,7 +248,7 @@ class Reader {
     }
 
     void skip_inserts() {
-        for (int x = 0; x < kResidues; ++x) word("further probability, but one is expected");
+        for (int x = 0; x < model_.n_residues; ++x) word("further probability, but one is expected");
     }
 
     void read_node(int32_t k) {
@@ -246,9 +259,9 @@ class Reader {
         if (found != k)
             fail(quoted(number) + " stands where node " + std::to_string(k) + " of " + std::to_string(model_.M) +
                  " is expected");
-        float *match = &model_.match[static_cast<size_t>(k) * kResidues];
-        probabilities(match, kResidues);
-        word("column of the alignment");
+        float *match = &model_.match[static_cast<size_t>(k) * residues()];
+        probabilities(match, model_.n_residues);
+        read_column();
         const auto letter = [&](std::string &line, bool is_there) {
             const char found_letter = word("letter of an annotation, but one is expected")[0];
             if (is_there) line[k - 1] = found_letter;
@@ -264,11 +277,25 @@ class Reader {
         probabilities(&model_.transitions[static_cast<size_t>(k) * 7], 7);
     }
 
+    /// The column of a node in the alignment; no columns at all where one is missing.
+    void read_column() {
+        const std::string_view found = word("column of the alignment");
+        int32_t column = 0;
+        const auto [stop, error] = std::from_chars(found.data(), found.data() + found.size(), column);
+        has_columns_ &= error == std::errc() && stop == found.data() + found.size() &&
+                        column > (model_.columns.empty() ? 0 : model_.columns.back());
+        if (!has_columns_) model_.columns.clear();
+        else model_.columns.push_back(column);
+    }
+
+    size_t residues() const { return static_cast<size_t>(model_.n_residues); }
+
     /// The likeliest residue, the first of several; in upper case where it is likelier than all others together.
-    static char consensus_of(const float *match) {
+    char consensus_of(const float *match) const {
         int best = 0;
-        for (int x = 1; x < kResidues; ++x)
+        for (int x = 1; x < model_.n_residues; ++x)
             if (match[x] > match[best]) best = x;
+        if (model_.n_residues == kBases) return match[best] >= 0.9 ? "ACGT"[best] : "acgt"[best];
         return match[best] >= 0.5 ? "ACDEFGHIKLMNPQRSTVWY"[best] : "acdefghiklmnpqrstvwy"[best];
     }
 
@@ -283,11 +310,14 @@ class Reader {
     ModelText model_;
     char format_ = 'f';
     int n_stats_ = 0;  // a bit per kind
-    bool has_consensus_ = false;
+    bool has_consensus_ = false, has_columns_ = false;
+    const bool with_nucleotides_;
 };
 
 }  // namespace
 
-ModelText read_model_text(std::string_view text) { return Reader(text).read(); }
+ModelText read_model_text(std::string_view text, bool with_nucleotides) {
+    return Reader(text, with_nucleotides).read();
+}
 
 }  // namespace tropalign

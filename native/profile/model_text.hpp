@@ -14,7 +14,8 @@ namespace tropalign {
 struct ModelText {
     std::string name, accession, description, alphabet;
     int32_t M = 0;
-    std::vector<float> match;             ///< [M + 1][20]
+    int n_residues = 20;                  ///< Of its alphabet: 20 or 4.
+    std::vector<float> match;             ///< [M + 1][n_residues]
     std::vector<float> transitions;       ///< [M + 1][7]
     std::array<float, 20> composition{};  ///< Zeros where the file has none, as HMMER reads it.
     std::array<float, 6> evalue{};
@@ -24,6 +25,10 @@ struct ModelText {
     std::array<bool, 3> has_cutoff{};
     /// A letter per node; all but the consensus may be empty.
     std::string consensus, reference, mask, structure;
+    /// The column of each node in the alignment that it was made of, from 1, or none at all; a checksum of the rows.
+    std::vector<int32_t> columns;
+    uint32_t checksum = 0;
+    bool has_checksum = false;
 };
 
 /// What is wrong with a model, and where: the line counts from 0.
@@ -36,7 +41,7 @@ class BadModel : public std::runtime_error {
 };
 
 /// The model that a text holds, from its line HMMER3/x to its line //. Of models in another alphabet than amino acids
-/// only the header is read. Throws BadModel.
-ModelText read_model_text(std::string_view text);
+/// only the header is read, unless `with_nucleotides` wants those of DNA and RNA whole. Throws BadModel.
+ModelText read_model_text(std::string_view text, bool with_nucleotides);
 
 }  // namespace tropalign

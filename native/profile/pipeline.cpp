@@ -260,8 +260,10 @@ void Pipeline::finish(const Item &item, const Group &passed) {
 void Pipeline::add_groups(Stage stage, int32_t model, Group group) {
     sort_by_length(block_, group);
     const GroupSize size = stage == Stage::filters ? kFilterGroup : kDomainGroup;
-    const size_t n = group.targets.size(), even = n / static_cast<size_t>(kItemsPerThread * n_threads_);
-    const size_t most = std::clamp(even, size.least, size.most);
+    // One thread gains nothing by items that end together, and lanes of the registers idle at the end of each.
+    const int64_t n_wanted = n_threads_ == 1 ? 1 : kItemsPerThread * n_threads_ / static_cast<int64_t>(models_.size());
+    const size_t n = group.targets.size(), even = n / static_cast<size_t>(std::max(n_wanted, int64_t{1}));
+    const size_t n_groups = n / std::clamp(even, size.least, size.most) + 1, most = (n + n_groups - 1) / n_groups;
     const int64_t M = models_[static_cast<size_t>(model)]->plain().M;
     std::vector<Item> items;
     for (size_t begin = 0, end; begin < n; begin = end) {

@@ -88,12 +88,24 @@ TargetGroup size_of(const TargetBlock &block, Targets targets, int32_t g) {
     return size;
 }
 
+void highest_striped(const SsvTables &tables, const TargetBlock &block, Targets targets, uint8_t *highest) {
+    const SsvKernels &kernels = *tables.kernels;
+    size_t k = 0;
+    for (; tables.w <= kernels.most_paired && k + 1 < targets.size(); k += 2) {
+        const int32_t a = targets[k], b = targets[k + 1], L[] = {block.length(a), block.length(b)};
+        const uint8_t *const codes[] = {block.codes(a), block.codes(b)};
+        kernels.striped_pair(tables, codes, L, highest + k);
+    }
+    for (; k < targets.size(); ++k)
+        highest[k] = kernels.striped(tables, block.codes(targets[k]), block.length(targets[k]));
+}
+
 /// Up to 64 targets: those of the block's group from a lane on, or of none where it is -1.
 void highest_of_some(const SsvTables &tables, const TargetBlock &block, Targets targets,
                      const TargetBlock::GroupPlace &in, uint8_t *highest) {
     TargetGroup group = size_of(block, targets, in.group);
     if (!is_faster_in_lanes(tables, group)) {
-        for (const int32_t k : targets) *highest++ = tables.kernels->striped(tables, block.codes(k), block.length(k));
+        highest_striped(tables, block, targets, highest);
         return;
     }
     const size_t bytes = static_cast<size_t>(group.n_rows) * kGroupTargets;

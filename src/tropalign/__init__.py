@@ -42,7 +42,10 @@ if TYPE_CHECKING:
     from tropalign.phylo import read_taxonomy as read_taxonomy
     from tropalign.profile.api import scan as scan
     from tropalign.profile.api import search as search
+    from tropalign.profile.build_api import build_model as build_model
+    from tropalign.profile.build_options import BuildOptions as BuildOptions
     from tropalign.profile.models import Model as Model
+    from tropalign.profile.onto_model import align_to_model as align_to_model
     from tropalign.profile.options import SearchOptions as SearchOptions
     from tropalign.profile.outputs import write_hits as write_hits
     from tropalign.profile.queries import read_queries as read_queries
@@ -90,8 +93,11 @@ __all__, __getattr__, __dir__ = lazy(
         "pairwise.score_statistics": "score_statistics",
         "phylo": "PlacementScoring ReferencePackage place read_taxonomy",
         "profile.api": "scan search",
+        "profile.build_api": "build_model",
+        "profile.build_options": "BuildOptions",
         "profile.outputs": "write_hits",
         "profile.models": "Model",
+        "profile.onto_model": "align_to_model",
         "profile.options": "SearchOptions",
         "profile.queries": "read_queries",
         "results.alignment": "Alignment",

@@ -301,14 +301,20 @@ def test_a_tree_takes_one_file_without_it(families, capfd):
 
 
 def test_searches(tmp_path, monkeypatch):
+    from tropalign.profile import api
+
     monkeypatch.chdir(tmp_path)
+    n_read, read = [], api.queries_in
+    monkeypatch.setattr(api, "queries_in", lambda *given, **named: n_read.append(1) or read(*given, **named))
     records = (EXAMPLES / "efp.fasta").read_text().split(">")[1:]
     for number in range(3):
         Path(f"s{number}.faa").write_text("".join(f">{text}" for text in records[number::3]))
     model = str(EXAMPLES / "efp.hmm")
     for verb in ("search", "scan"):
         words = [model, "--each", "s0.faa", "s1.faa", "s2.faa", "--tblout", ".tbl", "-f", "tsv", "-o", f"{verb}ed"]
+        n_read.clear()
         assert main([verb, *words, "-t", "2"]) == 0
+        assert len(n_read) == 1
         for number in range(3):
             alone = ["-f", "tsv", "-o", "alone.tsv", "--tblout", "alone.tbl", "--no-comments"]
             assert main([verb, model, f"s{number}.faa", *alone]) == 0

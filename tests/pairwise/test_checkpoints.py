@@ -1,4 +1,4 @@
-"""Units that keep the borders of blocks instead of all directions, where the walk sweeps blocks again."""
+"""Units that keep the borders of blocks instead of all values, where the walk sweeps blocks again."""
 
 import random
 
@@ -40,9 +40,9 @@ def test_units_are_as_each_pair_alone(engines, case, mode):
     costs = COSTS[case] | {"mode": mode}
     rng = random.Random(f"{case}{mode}")
     letters = AMINO_ACIDS if costs["protein"] else rng.choice(["ACGT", "AC"])
-    queries = ["".join(rng.choices(letters, k=length)) for length in (700, 655)]
+    queries = ["".join(rng.choices(letters, k=length)) for length in (1300, 1255)]
     targets = family(rng, letters, 560)
-    queries[0] = queries[0][:90] + targets[0][:500] + queries[0][90:200]
+    queries[0] = queries[0][:690] + targets[0][:500] + queries[0][690:800]
     wanted = [
         row
         for query in queries
@@ -59,7 +59,7 @@ def test_units_are_as_each_pair_alone(engines, case, mode):
 def test_each_lane_of_a_long_unit_against_the_oracle(engines, free_ends):
     """Lanes that begin late, in a row or a column of their own, beside one that is long enough for checkpoints."""
     rng = random.Random(str(free_ends))
-    query = "".join(rng.choices("ACGT", k=640))
+    query = "".join(rng.choices("ACGT", k=1180))
     targets = ["".join(rng.choices("ACGT", k=length)) for length in (620, *range(1, 60, 6))]
     targets += [query[k : k + 60] for k in (0, 7, 16, 300, 570, 580)]
     matrix, short = tropalign.SubstitutionMatrix.match_mismatch(5, -4).scores, slice(1, None)

@@ -52,3 +52,26 @@ def test_scores_are_those_of_hmmer(M, isa):
             p1 = float(np.float32(L) / np.float32(L + 1))
             null = np.float32(L * np.log(p1) + np.log(1 - p1))
             assert np.float32(float(score - null) / np.log(2)) == np.float32(expected[target.name])
+
+
+@pytest.mark.parametrize("M", [15, 97, 160])
+def test_a_target_has_the_score_that_it_has_alone(M, isa):
+    """However many share the registers, and whether they end together or one by one."""
+    hmm, targets = family(M, 40, seed=M)
+    codes = [np.asarray(target.sequence) for target in targets]
+    long = np.concatenate(codes[:12])  # keeps one lane busy while the others idle
+    even = np.concatenate(codes)[: 64 * M].reshape(32, 2 * M)  # end together: the most lanes are the cheapest
+    codes = [*codes, long, codes[0][:1], *even]
+    model = from_pyhmmer(hmm).native
+    block = _native.TargetBlock(np.concatenate(codes), np.append(0, np.cumsum([len(one) for one in codes])))
+
+    def scores(some):
+        return _native.forward_scores(model, block, np.array(some, dtype=np.int32))
+
+    alone = np.concatenate([scores([k]) for k in range(len(codes))])
+    rng = np.random.default_rng(M)
+    for n in [*range(2, 20), 31, len(codes)]:
+        some = rng.permutation(len(codes))[:n]
+        assert scores(some).tobytes() == alone[some].tobytes()
+    for n in [4, 8, 16, 32]:
+        assert scores(range(42, 42 + n)).tobytes() == alone[42 : 42 + n].tobytes()

@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass
-from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from tropalign.errors import InputError, UsageError, shown
-from tropalign.submissions.local_server import LOCAL_TOKEN, data_folder, living_address
+from tropalign.submissions.local_server import LOCAL_TOKEN, data_folder, is_loopback, living_address
 
 #: What a token may be made of: what a header can hold.
 _TOKEN = re.compile(r"[\x21-\x7e]{1,512}")
@@ -59,12 +58,7 @@ class Address:
     @property
     def is_loopback(self) -> bool:
         """Whether what is sent there stays on this machine."""
-        if self.host == "localhost":
-            return True
-        try:
-            return ip_address(self.host).is_loopback
-        except ValueError:
-            return False
+        return is_loopback(self.host)
 
     @property
     def url(self) -> str:

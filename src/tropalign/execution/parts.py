@@ -19,18 +19,19 @@ import os
 import re
 import threading
 import warnings
-import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from queue import SimpleQueue
 from types import TracebackType
 
 from tropalign.errors import InputError, TropalignError, TropalignWarning
 from tropalign.execution.files import disk_error, hold, sync
+from tropalign.execution.growing import GrowingFile
 from tropalign.execution.manifest import Manifest
 from tropalign.execution.part_list import FORGOTTEN, MAGIC, Entry, entry_bytes, listed
 from tropalign.execution.progress import OTHER_PARTS
-from tropalign.execution.sections import Blocks, Sections, Stretch, blocks_at, is_whole, write_all
+from tropalign.execution.sections import Blocks, Sections, blocks_at, is_whole
 
 MANIFEST, LIST = "manifest.json", "list"
 _SECTION = re.compile(r"section\d+(\.\d+)?")
@@ -69,10 +70,8 @@ class Parts:
         self.directory = directory
         self._lock = -1
         self._entries: dict[int, Entry] = {}
-        self._descriptors: dict[Path, int] = {}
-        self._ends: dict[Path, int] = {}  # of what is listed, and of a head before it
-        self._unsynced: set[Path] = set()
-        self._changed = threading.Lock()  # descriptors and what is not on the disk
+        self._files: dict[Path, GrowingFile] = {}
+        self._changed = threading.Lock()  # which files there are, while another thread waits for the disk
         try:
             if directory.exists() and not directory.is_dir():
                 raise InputError(
@@ -119,11 +118,8 @@ class Parts:
 
     def close(self) -> None:
         """Lets another process have the directory."""
-        with self._changed:
-            for descriptor in self._descriptors.values():
-                os.close(descriptor)
-            self._descriptors.clear()
-            self._unsynced.clear()
+        for path in list(self._files):
+            self._let_go(path)
         if self._lock >= 0:
             os.close(self._lock)
             self._lock = -1
@@ -164,25 +160,28 @@ class Parts:
 
     def write(self, index: int, sections: Sequence[Blocks], group: int = 0) -> None:
         """Keeps a finished part. Raises ResourceError when the disk is full."""
-        stretches = [self._append(self.path(number, group), section) for number, section in enumerate(sections)]
-        entry = Entry(group, tuple(stretches))
+        files = [self._file(self.path(number, group)) for number in range(len(sections))]
+        entry = Entry(group, tuple(file.append(section) for file, section in zip(files, sections, strict=True)))
         self._add_to_list(entry_bytes(index, entry))
         self._entries[index] = entry
-        for number, stretch in enumerate(stretches):
-            self._ends[self.path(number, group)] = stretch.begin + stretch.length
+        for file, stretch in zip(files, entry.stretches, strict=True):
+            file.end = stretch.end
 
     def write_head(self, section: int, head: bytes) -> None:
         """Begins the file of a section, which will be an output, unless parts are in it."""
-        path = self.path(section)
         if all(not entry.stretches[section].length for entry in self._entries.values() if entry.group == 0):
-            self._ends[path] = 0
-            self._ends[path] = self._append(path, head).length
+            file = self._file(self.path(section))
+            file.end = 0
+            file.end = file.append(head).end
 
     def sync(self) -> None:
         """Waits until what was written is on the disk. Raises ResourceError when that is full."""
+        copies = []
         with self._changed:
-            waiting, self._unsynced = sorted(self._unsynced, key=lambda path: path.name == LIST), set()
-            copies = [(path, os.dup(self._descriptors[path])) for path in waiting]
+            for file in sorted(self._files.values(), key=lambda file: file.path.name == LIST):
+                if not file.is_synced:
+                    file.is_synced = True  # before, since more may be written meanwhile
+                    copies.append((file.path, os.dup(file.descriptor)))
         try:
             for path, descriptor in copies:
                 try:
@@ -202,7 +201,7 @@ class Parts:
         """That section of parts of one group, in order."""
         entries = [self._entries[index] for index in indices]
         path = self.path(number, entries[0].group if entries else 0)
-        return Sections(self._opened(path), [entry.stretches[number] for entry in entries], str(path))
+        return Sections(self._file(path).descriptor, [entry.stretches[number] for entry in entries], str(path))
 
     def checksums(self, index: int) -> list[tuple[int, int]]:
         """Length and CRC-32 of each section of a part."""
@@ -210,34 +209,29 @@ class Parts:
 
     def as_file(self, section: int, indices: Sequence[int], head: bytes, foot: bytes) -> Path | None:
         """The file of a section, with its foot, where it is nothing but the head and these parts in order."""
-        path, end = self.path(section), len(head)
+        file, end = self._file(self.path(section)), len(head)
         for stretch in (self._entries[index].stretches[section] for index in indices):
             if stretch.length and stretch.begin != end:
                 return None
             end += stretch.length
-        descriptor = self._opened(path)
-        if end != max(self._ends[path], len(head)) or b"".join(blocks_at(descriptor, 0, len(head))) != head:
+        if end != max(file.end, len(head)) or b"".join(blocks_at(file.descriptor, 0, len(head))) != head:
             return None
-        self._ends[path] = end
-        self._append(path, foot)
-        with self._changed:  # a file that is open cannot be renamed everywhere
-            os.close(self._descriptors.pop(path))
-            self._unsynced.discard(path)
-        return path
+        file.end = end
+        file.append(foot)
+        self._let_go(file.path)  # a file that is open cannot be renamed everywhere
+        return file.path
 
     def take_back(self, section: int, path: Path) -> None:
         """Makes a file the sections' file again: a run was killed when it had just given it its name."""
         own = self.path(section)
         if self.is_empty() or own.exists() or not path.is_file():
             return
-        try:
+        stretches = [entry.stretches[section] for entry in self._entries.values() if entry.group == 0]
+        with suppress(OSError):  # it is not needed
             with open(path, "rb") as file:
-                stretches = [entry.stretches[section] for entry in self._entries.values() if entry.group == 0]
                 is_own = all(is_whole(file.fileno(), stretch) for stretch in stretches)
             if is_own:
                 os.replace(path, own)
-        except OSError:  # it is not needed
-            return
 
     def forget(self, group: int) -> None:
         """Removes the parts of a group, which nobody needs any more."""
@@ -248,7 +242,7 @@ class Parts:
         for index, entry in forgotten.items():
             del self._entries[index]
             for number in range(len(entry.stretches)):
-                self._cut(self.path(number, group), 0)
+                self._file(self.path(number, group)).cut(0)
 
     def finish(self) -> None:
         """Takes the directory away: the final file is there."""
@@ -260,63 +254,29 @@ class Parts:
 
     def _is_whole(self, index: int, n_sections: int) -> bool:
         entry = self._entries[index]
-        if len(entry.stretches) != n_sections:
-            return False
-        for number, stretch in enumerate(entry.stretches):
-            path = self.path(number, entry.group)
-            try:
-                if not is_whole(self._opened(path), stretch):
-                    return False
-            except OSError as error:  # of the disk
-                raise disk_error(error, path, 0) from None
-        return True
+        files = [self._file(self.path(number, entry.group)) for number in range(len(entry.stretches))]
+        return len(files) == n_sections and all(
+            file.has(stretch) for file, stretch in zip(files, entry.stretches, strict=True)
+        )
 
-    def _opened(self, path: Path) -> int:
-        """The file, open, without what a kill left behind the last part in it."""
+    def _file(self, path: Path) -> GrowingFile:
+        """The file of a section or the list, which what is listed says the end of."""
+        if path not in self._files:
+            ends = [
+                stretch.end
+                for entry in self._entries.values()
+                for number, stretch in enumerate(entry.stretches)
+                if self.path(number, entry.group) == path
+            ]
+            file = GrowingFile(path, max(ends, default=0))
+            with self._changed:
+                self._files[path] = file
+        return self._files[path]
+
+    def _let_go(self, path: Path) -> None:
         with self._changed:
-            if path not in self._descriptors:
-                flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
-                try:
-                    self._descriptors[path] = os.open(path, flags, 0o666)
-                except OSError as error:
-                    raise disk_error(error, path, 0) from None
-            if path not in self._ends:
-                self._ends[path] = max((end for other, end in self._listed_ends() if other == path), default=0)
-            return self._descriptors[path]
-
-    def _listed_ends(self) -> Iterable[tuple[Path, int]]:
-        for entry in self._entries.values():
-            for number, stretch in enumerate(entry.stretches):
-                yield self.path(number, entry.group), stretch.begin + stretch.length
-
-    def _append(self, path: Path, section: Blocks) -> Stretch:
-        """Writes a section behind what is there; what could not be written whole leaves nothing."""
-        descriptor = self._opened(path)
-        begin = end = self._ends[path]
-        checksum, written = 0, False
-        try:
-            if os.lseek(descriptor, 0, os.SEEK_END) != begin:
-                self._cut(path, begin)
-            for block in [section] if isinstance(section, bytes) else section:
-                end += len(block)
-                write_all(descriptor, block)
-                checksum = zlib.crc32(block, checksum)
-            written = True
-        except OSError as error:
-            raise disk_error(error, path, end) from None
-        finally:
-            if not written:
-                with suppress(OSError):
-                    self._cut(path, begin)
-        with self._changed:
-            self._unsynced.add(path)
-        return Stretch(begin, end - begin, checksum)
-
-    def _cut(self, path: Path, end: int) -> None:
-        descriptor = self._opened(path)
-        os.ftruncate(descriptor, end)
-        os.lseek(descriptor, end, os.SEEK_SET)
-        self._ends[path] = end
+            if (file := self._files.pop(path, None)) is not None:
+                os.close(file.descriptor)
 
     def _read_list(self) -> bool:
         """Reads which parts there are; whether the list is whole. It is not there where a kill ended `finish`."""
@@ -329,20 +289,13 @@ class Parts:
 
     def _write_list(self) -> None:
         """Writes the list anew."""
-        path = self.directory / LIST
-        with self._changed:
-            if (descriptor := self._descriptors.pop(path, None)) is not None:
-                os.close(descriptor)
-            self._unsynced.discard(path)
-            self._ends.pop(path, None)
+        self._let_go(path := self.directory / LIST)
         write_atomically(path, MAGIC + b"".join(entry_bytes(index, entry) for index, entry in self._entries.items()))
 
     def _add_to_list(self, entry: bytes) -> None:
-        path = self.directory / LIST
-        self._ends[path] = os.lseek(self._opened(path), 0, os.SEEK_END)
-        if not self._ends[path]:
-            self._ends[path] = self._append(path, MAGIC).length
-        self._append(path, entry)
+        file = self._file(self.directory / LIST)
+        file.end = os.fstat(file.descriptor).st_size
+        file.end = file.append(entry if file.end else MAGIC + entry).end
 
     def _clear(self) -> None:
         """Removes the parts, and what a killed run left half-written; refuses a directory that holds anything else."""
@@ -357,7 +310,6 @@ class Parts:
         for name in sorted(names, key=lambda name: name != LIST):  # which would call what a kill leaves damaged
             (self.directory / name).unlink()
         self._entries.clear()
-        self._ends.clear()
 
 
 class PartWriting:
@@ -373,8 +325,7 @@ class PartWriting:
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
-        self._wanted = threading.Condition()
-        self._is_wanted = self._is_over = False
+        self._written: SimpleQueue[bool] = SimpleQueue()  # True for each part, False at the end
         self._error: TropalignError | OSError | None = None
         self._thread = threading.Thread(target=self._sync, daemon=True)
 
@@ -383,9 +334,7 @@ class PartWriting:
         return self
 
     def __exit__(self, *error: object) -> None:
-        with self._wanted:
-            self._is_over = True
-            self._wanted.notify()
+        self._written.put(False)
         self._thread.join()
         if error[0] is None:
             self._raise()
@@ -394,26 +343,18 @@ class PartWriting:
         """Keeps a finished part; raises what the disk said of an earlier one."""
         self._raise()
         self._parts.write(index, sections)
-        with self._wanted:
-            self._is_wanted = True
-            self._wanted.notify()
+        self._written.put(True)
 
     def _raise(self) -> None:
         if self._error is not None:
             raise self._error
 
     def _sync(self) -> None:
-        while True:
-            with self._wanted:
-                self._wanted.wait_for(lambda: self._is_wanted or self._is_over)
-                if not self._is_wanted:
-                    return
-                self._is_wanted = False
-            try:
+        try:
+            while self._written.get():
                 self._parts.sync()
-            except (TropalignError, OSError) as error:
-                self._error = error
-                return
+        except (TropalignError, OSError) as error:
+            self._error = error
 
 
 def part_name(index: int) -> str:

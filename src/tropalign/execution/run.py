@@ -100,6 +100,33 @@ class StageWriter:
 
 
 @dataclass(frozen=True)
+class ShareWriter:
+    """A writer that takes its share of results which hold what several files are made of.
+
+    Attributes
+    ----------
+    share
+        The name of that field.
+    """
+
+    writer: Writer
+    share: str
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # while it is unpickled
+            raise AttributeError(name)
+        return getattr(self.writer, name)
+
+    def encode(self, result: Any) -> bytes:
+        """What one tile leaves behind."""
+        return self.writer.encode(getattr(result, self.share))
+
+    def blocks(self, result: Any) -> Iterator[bytes]:
+        """What one tile leaves behind, block by block."""
+        return self.writer.blocks(getattr(result, self.share))
+
+
+@dataclass(frozen=True)
 class Output:
     """A file of a run.
 

@@ -31,6 +31,11 @@ class Stretch(NamedTuple):
     length: int
     checksum: int | None = None
 
+    @property
+    def end(self) -> int:
+        """Where the next one begins."""
+        return self.begin + self.length
+
 
 class Sections:
     """Sections that lie in one file, in the order in which they are wanted; can be gone through several times.

@@ -181,7 +181,8 @@ def _check_cigars(table: AlignmentTable) -> None:
 def _multiple(notes: dict[str, Any], arrays: Arrays) -> MultipleAlignment:
     batch = _batch(notes, arrays, "sequences")
     tree = notes.get("tree")
-    _finite(arrays.get("residue_confidence"), arrays.get("column_confidence"))
+    for name in ("residue_confidence", "column_confidence"):  # nan: of rows that have none
+        _finite(None if (values := arrays.get(name)) is None else values[~np.isnan(values)])
     return MultipleAlignment(
         batch,
         _vector(arrays, "columns", np.int32),
@@ -189,6 +190,8 @@ def _multiple(notes: dict[str, Any], arrays: Arrays) -> MultipleAlignment:
         arrays.get("residue_confidence"),
         arrays.get("column_confidence"),
         None if tree is None else _text(tree),
+        arrays.get("is_node"),
+        arrays.get("is_masked"),
     )
 
 

@@ -9,7 +9,7 @@ from tropalign.errors import UsageError
 from tropalign.machine.memory import budget_of
 from tropalign.msa import pipeline
 from tropalign.msa.arguments import AligningArguments, FamilyArguments
-from tropalign.msa.family import check_kinds, family_of
+from tropalign.msa.family import family_of
 from tropalign.msa.files import read_alignment
 from tropalign.msa.guide_tree import GuideTree, parse_guide_tree, read_guide_tree
 from tropalign.msa.options import (
@@ -28,6 +28,7 @@ from tropalign.results.multiple import MultipleAlignment
 from tropalign.sequences.alphabet import Alphabet
 from tropalign.sequences.batch import SequenceBatch
 from tropalign.sequences.files import file_name
+from tropalign.sequences.kinds import check_kinds
 
 
 class ConsistencyArguments(ConsistencyOptions, FamilyArguments):

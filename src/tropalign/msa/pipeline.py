@@ -21,6 +21,7 @@ from tropalign.execution.progress import StageProgress
 from tropalign.execution.scheduler import Scheduler
 from tropalign.execution.task import Device, Tile
 from tropalign.machine.memory import human
+from tropalign.msa.calibration import calibrated
 from tropalign.msa.checkpoint import Checkpoint, NoCheckpoint
 from tropalign.msa.confidence import Confidence
 from tropalign.msa.consistency import CONSISTENCY_RULES, SPLITS, relax
@@ -41,6 +42,7 @@ from tropalign.msa.options import MsaOptions
 from tropalign.msa.stage_costs import Meter, stage_costs
 from tropalign.msa.task import Posteriors, PosteriorTask, distances_of, restored, sampled_row_elements, sections
 from tropalign.results.multiple import MultipleAlignment
+from tropalign.sequences.alphabet import PROTEIN
 from tropalign.sequences.batch import SequenceBatch
 
 #: Cells of a local score that take as long as one of posteriors.
@@ -173,6 +175,8 @@ def _finished(
     job: Job, columns: NDArray[np.int32], confidence: Sequence[NDArray[np.float32] | None], tree: GuideTree
 ) -> MultipleAlignment:
     """The result, its rows in the order that was asked for."""
+    if job.batch.alphabet == PROTEIN:  # of nucleotides there were no references to calibrate by
+        confidence = [None if means is None else calibrated(means) for means in confidence]
     newick = tree.newick(job.batch.names)
     whole = MultipleAlignment(job.batch, columns, int(columns.max()) + 1, confidence[0], confidence[1], newick)
     return whole[tree.leaf_order()] if job.order == "tree" else whole

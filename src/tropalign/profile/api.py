@@ -25,7 +25,7 @@ from tropalign.profile.model_files import of_foreign
 from tropalign.profile.models import Model, from_pyhmmer, text_of
 from tropalign.profile.options import ForeignOption, SearchOptions
 from tropalign.profile.proteins import N_CANONICAL
-from tropalign.profile.queries import read_queries
+from tropalign.profile.queries import queries_in
 from tropalign.profile.sources import ModelSource, TargetSource
 from tropalign.profile.task import KEEP_SHARE, MOST_KEPT_BYTES, SearchTask
 from tropalign.results.found_hits import in_all_targets, of_all_queries
@@ -177,8 +177,9 @@ def task_of(
     memory_bytes: int,
     shard: Shard | None = None,
     n_threads: int = 1,
+    keeps_models: bool = False,
 ) -> SearchTask | IterateTask:
-    """A search, or one in rounds.
+    """A search, or one in rounds; `keeps_models`: as of `IterateTask`.
 
     Raises
     ------
@@ -203,12 +204,24 @@ def task_of(
     if thresholds.bit_cutoffs is not None:
         raise UsageError("models of later rounds have no cutoffs of their own: choose other thresholds")
     return IterateTask(
-        models, sequences, options, thresholds, n_rounds=n_rounds, memory_bytes=memory_bytes, shard=shard
+        models,
+        sequences,
+        options,
+        thresholds,
+        n_rounds=n_rounds,
+        memory_bytes=memory_bytes,
+        shard=shard,
+        keeps_models=keeps_models,
     )
 
 
 def model_source(
-    models: Any, memory_bytes: int, kind: str = "auto", alphabet: str = "auto", skip_foreign: bool = False
+    models: Any,
+    memory_bytes: int,
+    kind: str = "auto",
+    alphabet: str = "auto",
+    skip_foreign: bool = False,
+    keeps_text: bool = False,
 ) -> ModelSource:
     """Models from files (read as by `read_queries`), or as they are. Raises InputError where there is none."""
     keep_bytes = int(KEEP_SHARE * memory_bytes)
@@ -220,7 +233,7 @@ def model_source(
     can_reopen = not any(is_stream(item) or item == "-" for item in given)
 
     def opened() -> Iterable[Model]:
-        return chain.from_iterable(_models_of(item, kind, alphabet, skip_foreign) for item in given)
+        return chain.from_iterable(_models_of(item, kind, alphabet, skip_foreign, keeps_text) for item in given)
 
     source = ModelSource(opened, keep_bytes, can_reopen)
     if not len(source.lengths):
@@ -228,11 +241,11 @@ def model_source(
     return source
 
 
-def _models_of(item: Any, kind: str, alphabet: str, skip_foreign: bool) -> Iterable[Model]:
+def _models_of(item: Any, kind: str, alphabet: str, skip_foreign: bool, keeps_text: bool) -> Iterable[Model]:
     if isinstance(item, Model):
         return [item]
     if _is_file(item):
-        return read_queries(item, kind, alphabet, skip_foreign=skip_foreign)
+        return queries_in(item, kind, alphabet, skip_foreign=skip_foreign, keeps_text=keeps_text)
     if not (hasattr(item, "match_emissions") and hasattr(item, "evalue_parameters")):
         raise InputError(f"{shown(repr(item)[:80])} is no model: give files, a Model, or a pyhmmer.plan7.HMM")
     if skip_foreign and item.alphabet.K != N_CANONICAL:

@@ -68,6 +68,11 @@ class BuildOptions(Options, group="how models are made"):
     ------
     UsageError
         A value that is none of these.
+
+    Examples
+    --------
+    >>> BuildOptions(occupancy=0.7, weights="tree").occupancy
+    0.7
     """
 
     columns: str = option(
@@ -201,7 +206,17 @@ class BuildOptions(Options, group="how models are made"):
         self.set("seed", whole_number("seed", self.seed, 1, MOST_SEED))
 
     def check_company(self) -> None:
-        """Raises UsageError for an option of which nothing would come beside the others."""
+        """Refuses an option of which nothing would come beside the others.
+
+        Raises
+        ------
+        UsageError
+            There is one.
+
+        Examples
+        --------
+        >>> BuildOptions(weights="blosum", weights_identity=0.8).check_company()
+        """
         by_number, by_entropy = self.effective_number is not None, self.effective in ("entropy", "exponent")
         for is_in_vain, names, remedy in (
             (by_number, ("effective", "entropy", "sigma", "clusters_identity"), "effective_number says it all"),
@@ -217,7 +232,17 @@ class BuildOptions(Options, group="how models are made"):
                     raise UsageError(f"{named(name)} changes nothing where {named(option)} {rest}: leave it out")
 
     def of_builder(self) -> dict[str, Any]:
-        """The values as HMMER's builder is given them."""
+        """The values as HMMER's builder is given them.
+
+        Returns
+        -------
+        dict
+
+        Examples
+        --------
+        >>> BuildOptions(weights="tree").of_builder()["weighting"]
+        'gsc'
+        """
         effective = EFFECTIVE[self.effective] if self.effective_number is None else self.effective_number
         return {
             "architecture": COLUMNS[self.columns],

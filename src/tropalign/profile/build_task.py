@@ -67,11 +67,16 @@ class BuildTask:
         stem, self._suffix = stem_and_suffix(source)
         self._stem = "_".join(stem.split()) if has_name else None
 
+    @property
+    def is_of_proteins(self) -> bool:
+        """Whether the alignments are of proteins, as far as they were read."""
+        return self._kind == "amino"
+
     def tiles(self) -> Iterator[Tile]:
         """Neighbouring alignments, as many as make a tile."""
         waiting: list[AlignmentText] = []
         index = n_bytes = 0
-        for one in self._alignments():
+        for one in self.alignments():
             waiting.append(one)
             n_bytes += len(one.text)
             if len(waiting) == TILE_ALIGNMENTS or n_bytes >= TILE_BYTES:
@@ -80,7 +85,8 @@ class BuildTask:
         if waiting:
             yield Tile(index, n_bytes, LETTER_BYTES * n_bytes, len(waiting), waiting)
 
-    def _alignments(self) -> Iterator[AlignmentText]:
+    def alignments(self) -> Iterator[AlignmentText]:
+        """The alignments one by one, as they are read."""
         with opened(self._source) as stream:
             begin = stream.peek(FIRST_BYTES).lstrip()
             if not begin:
@@ -161,7 +167,7 @@ class BuildTask:
         alignment.name = self._name_of(own, one)
         if not any(np.asarray(row.sequence).size for row in alignment.sequences):
             raise InputError("the alignment holds no residue: give another one", file=self._file)
-        return text_of_hmm(built(alignment, self._file, self._options))
+        return text_of_hmm(built(alignment, self._file, self._options), is_built=True)
 
     def _name_of(self, own: str | None, one: AlignmentText) -> str:
         if self._name is not None:

@@ -49,8 +49,10 @@ GAP, N_CODES = LETTERS.index("-"), LETTERS.index("*")
 IS_NUCLEOTIDE = np.isin(np.arange(N_CODES), EASEL_CODES[np.frombuffer(b"ACGTUN", np.uint8)])
 #: How a model is made of an alignment by default, and of one whose line RF marks its nodes.
 BY_DEFAULT, BY_REFERENCE = BuildOptions(), BuildOptions(columns="reference")
-#: How many of them HMMER takes; and so few that it takes no time, since the calibration is computed anew here, faster.
-MOST_RANDOM, FEW_RANDOM = 200, 20
+#: Random sequences that models are calibrated with, and their lengths for MSV, Viterbi and Forward: HMMER's, and so few
+#: that they take no time (a fifth of the builder's, if as long), since the calibration is computed anew here, faster.
+MANY_RANDOM = {"EmN": 200, "EvN": 200, "EfN": 200, "EmL": 200, "EvL": 200, "EfL": 100}
+FEW_RANDOM = dict.fromkeys(MANY_RANDOM, 20)
 #: Calibration as pyhmmer calls it, in the order of `Model.evalue`.
 EVALUE = ("m_mu", "m_lambda", "v_mu", "v_lambda", "f_tau", "f_lambda")
 #: Bits per node that the effective number of sequences aims at.
@@ -61,7 +63,9 @@ OF_A_SEQUENCE = "[HMM created from a query sequence]"
 FAULTS = (ValueError, OSError, RuntimeError, SystemError)
 
 
-def model_of_sequence(name: str, codes: NDArray[np.uint8], description: str = "", file: str | None = None) -> Model:
+def model_of_sequence(
+    name: str, codes: NDArray[np.uint8], description: str = "", file: str | None = None, keeps_text: bool = True
+) -> Model:
     """A model of one sequence, as phmmer makes it: BLOSUM62, and the same gaps everywhere.
 
     Parameters
@@ -72,6 +76,8 @@ def model_of_sequence(name: str, codes: NDArray[np.uint8], description: str = ""
         Residues in Easel's order; at least one.
     file
         What messages call its file.
+    keeps_text
+        To be written again; which takes a few milliseconds.
 
     Raises
     ------
@@ -86,7 +92,8 @@ def model_of_sequence(name: str, codes: NDArray[np.uint8], description: str = ""
         hmm = _calibrated(lambda builder: builder.build(sequence, background))
     except FAULTS as error:
         raise InputError(f"no model can be made of this sequence ({words_of(error)})", file=file, record=name) from None
-    return replace(from_pyhmmer(hmm, file), description=description, is_sequence=True)
+    model = replace(from_pyhmmer(hmm, file), description=description, is_sequence=True)
+    return _with_text(model, hmm, OF_A_SEQUENCE) if keeps_text else model
 
 
 def refuse_nucleotides(
@@ -154,7 +161,15 @@ def models_of_stockholm(data: bytes, file: str, default_name: str, are_proteins:
         raise InputError(f"alignment {number + 1} cannot be read ({words_of(error)}): mend it", file=file) from None
 
 
-def model_of_rows(rows: NDArray[np.uint8], is_node: NDArray[np.bool_], name: str) -> Model:
+def model_of_rows(
+    rows: NDArray[np.uint8],
+    is_node: NDArray[np.bool_],
+    name: str,
+    *,
+    accession: str = "",
+    description: str = "",
+    keeps_text: bool = True,
+) -> Model:
     """A model whose nodes are these columns, as jackhmmer makes it of hits: its numbers are not rounded.
 
     Parameters
@@ -163,8 +178,10 @@ def model_of_rows(rows: NDArray[np.uint8], is_node: NDArray[np.bool_], name: str
         Letters and gaps, as text.
     is_node : bool, shape (n_columns,)
         Which columns become nodes.
-    name
+    name, accession, description
         The model's.
+    keeps_text
+        To be written again.
 
     Raises
     ------
@@ -177,7 +194,15 @@ def model_of_rows(rows: NDArray[np.uint8], is_node: NDArray[np.bool_], name: str
     with MSAFile(io.BytesIO(stockholm_of(rows, is_node)), "stockholm", digital=True, alphabet=alphabet) as reader:
         (alignment,) = reader
     alignment.name = name
-    return from_pyhmmer(built(alignment, options=BY_REFERENCE))
+    hmm = built(alignment, options=BY_REFERENCE)
+    hmm.accession, hmm.description = accession or None, description or None
+    return _with_text(from_pyhmmer(hmm), hmm, None) if keeps_text else from_pyhmmer(hmm)
+
+
+def _with_text(model: Model, hmm: Any, command: str | None) -> Model:
+    """The model with its text, in which `command` stands for how it was made."""
+    hmm.command_line = command
+    return replace(model, text=text_of_hmm(hmm))
 
 
 def stockholm_of(rows: NDArray[np.uint8], is_node: NDArray[np.bool_] | None) -> bytes:
@@ -200,16 +225,19 @@ def model_of_text(text: bytes, file: str | None, record: str | None) -> Model:
     if isinstance(found, tuple):
         what = shown(found[2].decode("utf-8", "replace"))
         raise InputError(f"no model can be made of this alignment ({what})", file=file, record=record)
-    return model_of_fields(found)
+    return model_of_fields(found, text)
 
 
-def text_of_hmm(hmm: Any) -> bytes:
-    """A `pyhmmer.plan7.HMM` as HMMER's text, without the time, which would differ from run to run."""
+def text_of_hmm(hmm: Any, is_built: bool = False) -> bytes:
+    """A `pyhmmer.plan7.HMM` as HMMER's text, without the time, which would differ from run to run.
+
+    `is_built`: as hmmbuild writes it, which tells the effective number of a single sequence; jackhmmer does not.
+    """
     hmm.creation_time = None
     stream = io.BytesIO()
     hmm.write(stream)
     text = stream.getvalue()
-    if hmm.nseq_effective is None:  # of a single sequence, where hmmbuild says 1
+    if is_built and hmm.nseq_effective is None:
         text = text.replace(b"\nNSEQ  1\n", b"\nNSEQ  1\nEFFN  1.000000\n", 1)
     return text
 
@@ -264,9 +292,8 @@ def _calibrated(
     """What `build` makes of HMMER's builder, calibrated here where `is_own` says so, and that can be done."""
     from pyhmmer.plan7 import Builder
 
-    n_random = FEW_RANDOM if is_own else MOST_RANDOM
     alphabet, _ = hmmer_tools(kind)
-    builder = Builder(alphabet, **options.of_builder(), EmN=n_random, EvN=n_random, EfN=n_random)
+    builder = Builder(alphabet, **(options.of_builder() | (FEW_RANDOM if is_own else MANY_RANDOM)))
     try:
         with denormals_as_zero():
             hmm, _, _ = build(builder)

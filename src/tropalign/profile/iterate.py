@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -72,8 +72,24 @@ class Round:
     is_last: bool
 
 
+class Iterated(NamedTuple):
+    """What is left of a query's rounds: the last one's hits, and the texts of the models of all."""
+
+    found: FoundHits
+    rounds: tuple[bytes, ...]
+
+    @property
+    def last(self) -> tuple[bytes, ...]:
+        """The text of the last round's model."""
+        return self.rounds[-1:]
+
+
 def rounds_of(
-    query: Model, n_rounds: int, search: Callable[[Model], FoundHits], thresholds: Thresholds
+    query: Model,
+    n_rounds: int,
+    search: Callable[[Model], FoundHits],
+    thresholds: Thresholds,
+    keeps_text: bool = False,
 ) -> Iterator[Round]:
     """The rounds of a query, one by one.
 
@@ -85,6 +101,8 @@ def rounds_of(
         Finds hits of a model in all targets, with their alignments.
     thresholds
         What is reported, and what begins the next round.
+    keeps_text
+        Models of rounds are to be written.
 
     Yields
     ------
@@ -111,12 +129,15 @@ def rounds_of(
         if is_last or alignment is None or number == n_rounds:
             return
         known, n_rows = included, n_now
-        model = replace(
-            model_of_rows(alignment.letters, alignment.is_node, f"{query.name}-i{number}"),
-            name=query.name,
+        model = model_of_rows(
+            alignment.letters,
+            alignment.is_node,
+            f"{query.name}-i{number}",
             accession=query.accession,
             description=query.description,
+            keeps_text=keeps_text,
         )
+        model = replace(model, name=query.name)
 
 
 class IterateTask:
@@ -128,6 +149,8 @@ class IterateTask:
         As of `SearchTask`.
     n_rounds
         At most so many per query.
+    keeps_models
+        Results have the models of rounds beside the hits (`Iterated`).
     """
 
     orientation = "search"
@@ -142,8 +165,10 @@ class IterateTask:
         n_rounds: int,
         memory_bytes: int,
         shard: Shard | None = None,
+        keeps_models: bool = False,
     ) -> None:
         self.options, self.thresholds, self.n_rounds = options, thresholds, n_rounds
+        self.keeps_models = keeps_models
         self._models, self._sequences = models, sequences
         lengths = CostList(sequences.lengths.astype(np.float64) + 1)
         most_residues = max(min(MOST_RESIDUES, int(SEQUENCES_SHARE * memory_bytes / RESIDUE_BYTES)), 1)
@@ -170,10 +195,14 @@ class IterateTask:
         for index, models in enumerate(self._models.parts(bounds)):
             yield self._tile(index, models)
 
-    def on_cpu(self, tile: Tile, n_threads: int, progress: Progress | None = None) -> FoundHits:
-        """The hits of the query's last round."""
-        *_, last = self.rounds(tile.payload, n_threads, progress)
-        return last.found
+    def on_cpu(self, tile: Tile, n_threads: int, progress: Progress | None = None) -> FoundHits | Iterated:
+        """The hits of the query's last round, with models where they are kept."""
+        texts: list[bytes] = []
+        for one in self.rounds(tile.payload, n_threads, progress):
+            last = one
+            if self.keeps_models:
+                texts.append(one.model.known_text)
+        return Iterated(last.found, tuple(texts)) if self.keeps_models else last.found
 
     def rounds(self, query: Models, n_threads: int, progress: Progress | None = None) -> Iterator[Round]:
         """The rounds of a single query."""
@@ -195,4 +224,4 @@ class IterateTask:
                 searched += len(sequences)
             return in_all_targets(pieces)
 
-        yield from rounds_of(query.items[0], self.n_rounds, search, self.thresholds)
+        yield from rounds_of(query.items[0], self.n_rounds, search, self.thresholds, self.keeps_models)

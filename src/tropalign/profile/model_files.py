@@ -32,7 +32,7 @@ MAGIC = {
 #: Bits of a model's flags: which optional parts there are.
 DESCRIPTION, REFERENCE, STRUCTURE, STATISTICS, MAP, ACCESSION = 1 << 1, 1 << 2, 1 << 3, 1 << 7, 1 << 8, 1 << 9
 CUTOFFS = {"gathering": 1 << 10, "trusted": 1 << 11, "noise": 1 << 12}
-ACCESSIBILITY, COMPOSITION, CONSENSUS, MASK = 1 << 13, 1 << 14, 1 << 16, 1 << 17
+ACCESSIBILITY, COMPOSITION, CHECKSUM, CONSENSUS, MASK = 1 << 13, 1 << 14, 1 << 15, 1 << 16, 1 << 17
 ALPHABETS = {1: b"rna", 2: b"dna", 3: b"amino"}
 HEAD = Struct("<3i")
 #: Nodes and letters that no model has more of: what a damaged file asks for is not allocated.
@@ -92,7 +92,9 @@ class _Reader:
         self.text()  # how it was made
         self.take(12 if self.version >= "c" else 8)  # numbers of sequences, the longest instance
         self.text()  # when it was made
-        self.take(4 * (length + 1) * bool(flags & MAP) + 4)  # columns of the alignment, a checksum
+        found["columns"] = np.frombuffer(self.take(4 * (length + 1)), "<i4")[1:] if flags & MAP else None
+        checksum = int.from_bytes(self.take(4), "little")
+        found["checksum"] = checksum if flags & CHECKSUM else None
         self.numbers(found, flags)
         if not found["consensus"] and alphabet == 3:
             found["consensus"] = consensus_of(match).encode()
@@ -172,16 +174,18 @@ def read_models(source: Source, *, skip_foreign: bool = False) -> Iterator[Model
         yield from models_of(stream, file_name(source), skip_foreign)
 
 
-def models_of(stream: io.BufferedReader, file: str, skip_foreign: bool = False) -> Iterator[Model]:
-    """Models from a stream of plain bytes that messages call `file`."""
+def models_of(
+    stream: io.BufferedReader, file: str, skip_foreign: bool = False, keeps_text: bool = True
+) -> Iterator[Model]:
+    """Models from a stream of plain bytes that messages call `file`; `keeps_text`: to be written again."""
     has_told = False
     foreign: list[str] = []
-    for found, line in _found(stream, file):
+    for found, line in fields_of(stream, file):
         if skip_foreign and not _is_protein(found):
             foreign.append(_text(found["name"]))
             continue
         _require_protein(found, file, line)
-        _check_probabilities(found, file, line)
+        check_probabilities(found, file, line)
         if not found.pop("is_calibrated"):
             _calibrate(found, file, line)
             if not has_told:
@@ -189,7 +193,7 @@ def models_of(stream: io.BufferedReader, file: str, skip_foreign: bool = False) 
                 text = "has no calibration: it is calibrated here, and so is every further one without"
                 warnings.warn(f"{shown(file)}: the model {name!r} {text}", TropalignWarning, stacklevel=2)
             has_told = True
-        yield model_of_fields(found)
+        yield model_of_fields(found, found.get("text") if keeps_text else None)
     if foreign:
         warnings.warn(f"{shown(file)}: {of_foreign(foreign)}", TropalignWarning, stacklevel=2)
 
@@ -209,8 +213,13 @@ def pressed_alone(source: Source) -> Source:
     return source
 
 
-def _found(stream: io.BufferedReader, file: str) -> Iterator[tuple[dict[str, Any], int | None]]:
-    """The models of a file in the words of `_native.read_model`, and the line before each of a text."""
+def fields_of(
+    stream: io.BufferedReader, file: str, with_nucleotides: bool = False
+) -> Iterator[tuple[dict[str, Any], int | None]]:
+    """The models of a file in the words of `_native.read_model`, and the line before each of a text.
+
+    Of models of nucleotides there is the header alone, unless `with_nucleotides` wants all; a damaged one raises then.
+    """
     begin = stream.peek(len(OLD_TEXT))[: len(OLD_TEXT)]
     if is_binary(begin):
         for found in read_binary(stream, file):
@@ -222,7 +231,10 @@ def _found(stream: io.BufferedReader, file: str) -> Iterator[tuple[dict[str, Any
     is_empty = True
     for line, text in records_in(stream):
         is_empty = False
-        yield read_hmmer2(text, file, line) if is_old else _read_text(text, file, line), line
+        if is_old:
+            yield read_hmmer2(text, file, line), line
+        else:
+            yield _read_text(text, file, line, with_nucleotides) | {"text": text}, line
     if is_empty:
         raise InputError("the file is empty", file=file)
 
@@ -248,8 +260,8 @@ def _split(data: bytes) -> list[bytes]:
     return [*texts, data[begin:]]
 
 
-def _read_text(text: bytes, file: str, line: int) -> dict[str, Any]:
-    found = _native.read_model(text)
+def _read_text(text: bytes, file: str, line: int, with_nucleotides: bool) -> dict[str, Any]:
+    found = _native.read_model(text, with_nucleotides)
     if isinstance(found, tuple):
         at, name, what = found
         message = f"{shown(_text(what))}: mend this line, or fetch the file again"
@@ -271,7 +283,8 @@ def _require_protein(found: dict[str, Any], file: str, line: int | None) -> None
         )
 
 
-def _check_probabilities(found: dict[str, Any], file: str, line: int | None) -> None:
+def check_probabilities(found: dict[str, Any], file: str, line: int | None) -> None:
+    """Raises InputError for a model with a probability above 1."""
     if max(float(found[name].max()) for name in ("match", "transitions", "composition")) > MOST_PROBABILITY:
         raise InputError(
             "the model holds a probability above 1: fetch the file again",
@@ -293,8 +306,8 @@ def _calibrate(found: dict[str, Any], file: str, line: int | None) -> None:
         ) from None
 
 
-def model_of_fields(found: dict[str, Any]) -> Model:
-    """The model out of what `_native.read_model` finds."""
+def model_of_fields(found: dict[str, Any], text: bytes | None = None) -> Model:
+    """The model out of what `_native.read_model` finds in a text."""
     return Model(
         name=_text(found["name"]),
         accession=_text(found["accession"]),
@@ -310,6 +323,7 @@ def model_of_fields(found: dict[str, Any]) -> Model:
         reference=_letters(found["reference"]) or None,
         structure=_letters(found["structure"]) or None,
         mask=_letters(found["mask"]) or None,
+        text=text,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,6 +11,8 @@ from numpy.typing import NDArray
 
 from tropalign import _native
 from tropalign.errors import InputError, named, shown
+from tropalign.execution.files import check_outputs, write_to
+from tropalign.formats.registry import format_for_path
 from tropalign.profile.calibration import calibrate
 from tropalign.profile.proteins import BACKGROUND, LETTERS, N_CANONICAL
 from tropalign.properties import cached_property
@@ -49,6 +52,8 @@ class Model:
         Further annotation, a letter per node: of reference columns, of consensus structure, of masked nodes.
     is_sequence
         Whether it is the model of a single sequence, whose letters the consensus has.
+    text
+        HMMER's text of the model, which `write` writes; None where it was not kept.
 
     Examples
     --------
@@ -72,6 +77,7 @@ class Model:
     structure: str | None = field(default=None, repr=False)
     mask: str | None = field(default=None, repr=False)
     is_sequence: bool = False
+    text: bytes | None = field(default=None, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "native"}
@@ -87,6 +93,53 @@ class Model:
         return _native.ProfileModel(
             self.match, self.transitions, self.composition, BACKGROUND, self.evalue, self.consensus.encode("latin-1")
         )
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Writes the model as a file that HMMER reads; the file appears whole or not at all.
+
+        Parameters
+        ----------
+        path
+            ``-`` is standard output; a suffix such as ``.gz`` compresses.
+
+        Raises
+        ------
+        InputError
+            A place that cannot be written; a model of a binary file, of HMMER 2 or of pyhmmer, whose text is not known.
+        UsageError
+            A suffix of another format.
+        ResourceError
+            The disk is full.
+
+        Examples
+        --------
+        >>> model = tropalign.build_model("examples/efp_aligned.fasta", name="EFP")
+        >>> model.write("EFP.hmm")
+        >>> next(tropalign.read_queries("EFP.hmm")).name
+        'EFP'
+        """
+        output = os.fspath(path)
+        format_for_path("models", output)
+        text = self.known_text
+        check_outputs([output], [])
+        write_to(output, lambda out: out.writelines([text]))
+
+    @property
+    def known_text(self) -> bytes:
+        """HMMER's text.
+
+        Raises
+        ------
+        InputError
+            It was not kept.
+        """
+        if self.text is None:
+            raise InputError(
+                "only models of HMMER 3's text files, and those that are built here, are written: convert the file "
+                "with hmmconvert, or write the model with the program that made it",
+                record=self.name,
+            )
+        return self.text
 
 
 def from_pyhmmer(hmm: Any, file: str | None = None) -> Model:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from tropalign.errors import UsageError
 from tropalign.execution.files import check_outputs, check_terminal, write_to
-from tropalign.execution.run import Output
+from tropalign.execution.run import Output, ShareWriter
 from tropalign.formats.header import Header
 from tropalign.formats.hits.context import HitsContext
+from tropalign.formats.models.text import ModelsContext
 from tropalign.formats.registry import format_for_path, make_writer
 from tropalign.profile.options import SearchOptions
 from tropalign.results.hits import Hits
@@ -92,6 +93,36 @@ def outputs_of(wanted: Wanted, header: Header, context: HitsContext, is_shard: b
         if output.writer.is_binary:
             check_terminal(output.writer.name, output.path)
     return outputs
+
+
+def with_models(outputs: list[Output], last: str | None, rounds: str | None, header: Header) -> list[Output]:
+    """The outputs of a search in rounds, which take the hits of an `Iterated`, and files that take its models.
+
+    Parameters
+    ----------
+    last, rounds
+        Where the models of last rounds go, and those of all.
+    """
+    made = [Output(one.role, one.path, ShareWriter(one.writer, "found")) for one in outputs]
+    for role, path in (("last", last), ("rounds", rounds)):
+        if path is not None:
+            writer = make_writer("models", format_for_path("models", path), header, ModelsContext())
+            made.append(Output(role, path, ShareWriter(writer, role)))
+    return made
+
+
+def write_models(models: ModelSource, paths: list[str]) -> None:
+    """Writes the models of a search to each of the files, or looks alone whether that could be done.
+
+    Raises
+    ------
+    InputError
+        A model whose text is not known.
+    """
+    for _ in models.texts():
+        pass
+    for path in paths:
+        write_to(path, lambda out: out.writelines(models.texts()))
 
 
 def run_parameters(

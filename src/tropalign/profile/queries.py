@@ -79,6 +79,13 @@ def read_queries(
     >>> [model.name for model in models if model.name.startswith("sm")]
     ['small']
     """
+    return queries_in(source, kind, alphabet, skip_foreign=skip_foreign)
+
+
+def queries_in(
+    source: Source, kind: str = "auto", alphabet: str = "auto", *, skip_foreign: bool = False, keeps_text: bool = True
+) -> Iterator[Model]:
+    """Queries as of `read_queries`; `keeps_text`: to be written again."""
     if kind not in KINDS:
         raise UsageError(f"{kind!r} is no kind of queries: choose one of {', '.join(KINDS)}")
     if alphabet not in ALPHABETS:
@@ -94,9 +101,9 @@ def read_queries(
         if kind == "auto":
             kind, stream = _judged(begin, stream, file)
         if kind == "models":
-            yield from models_of(stream, file, skip_foreign)
+            yield from models_of(stream, file, skip_foreign, keeps_text)
         elif kind == "sequences":
-            yield from _models_of_sequences(stream, are_proteins)
+            yield from _models_of_sequences(stream, are_proteins, keeps_text)
         else:
             data = stockholm_in(stream, begin, file, suffix)
             yield from models_of_stockholm(data, file, stem, are_proteins)
@@ -149,7 +156,7 @@ def _judged(begin: bytes, stream: io.BufferedReader, file: str) -> tuple[str, io
     )
 
 
-def _models_of_sequences(stream: io.BufferedReader, are_proteins: bool) -> Iterator[Model]:
+def _models_of_sequences(stream: io.BufferedReader, are_proteins: bool, keeps_text: bool) -> Iterator[Model]:
     encoder = Encoder(are_proteins)
     for block in blocks_of(stream, policy=TARGETS):
         bounds = list(pairwise(block.offsets.tolist()))
@@ -161,7 +168,7 @@ def _models_of_sequences(stream: io.BufferedReader, are_proteins: bool) -> Itera
                 text = f"{shown(block.file)}, record {shown(name)!r}: the sequence is empty, and no query"
                 warnings.warn(text, TropalignWarning, stacklevel=2)
                 continue
-            yield model_of_sequence(name, proteins.codes[begin:end], description, block.file)
+            yield model_of_sequence(name, proteins.codes[begin:end], description, block.file, keeps_text)
 
 
 def _fasta_rows(

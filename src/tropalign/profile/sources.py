@@ -27,6 +27,8 @@ Bounds = Sequence[tuple[int, int]]
 
 #: Bytes that a node of a model takes with all its tables.
 NODE_BYTES = 4_000
+#: Models whose texts are made at a time.
+TEXTS_AT_ONCE = 64
 #: Residues by which a block may be longer than it should be: what is read at a time.
 ROOM = 1 << 21
 
@@ -117,6 +119,12 @@ class ModelSource:
             for table in (model.match, model.transitions, model.composition, model.evalue):
                 found.update(np.ascontiguousarray(table).data)
         return found.hexdigest()
+
+    def texts(self) -> Iterator[bytes]:
+        """HMMER's text of each. Raises InputError for a model whose text is not known."""
+        n = len(self.lengths)
+        for models in self.parts([(k, min(k + TEXTS_AT_ONCE, n)) for k in range(0, n, TEXTS_AT_ONCE)]):
+            yield from (model.known_text for model in models.items)
 
     def parts(self, bounds: Bounds) -> Iterator[Models]:
         """Models between these bounds."""

@@ -11,6 +11,7 @@ from tropalign.properties import cached_property
 from tropalign.results import ragged
 from tropalign.results.found_hits import Query
 from tropalign.results.hits import Hits
+from tropalign.results.posterior_digits import digits
 
 Letters = NDArray[np.uint8]
 Int64 = NDArray[np.int64]
@@ -56,14 +57,13 @@ class HitAlignment:
     @cached_property
     def mean_posteriors(self) -> bytes:
         """The digit of the mean posterior per column of a node, and dots."""
-        digits = self.posteriors[:, self.is_node]
-        counts = (digits != DOT).sum(axis=0)
-        total = np.zeros(digits.shape[1])
-        for row in digits:  # one after another: the order of HMMER's sum
+        own = self.posteriors[:, self.is_node]
+        counts = (own != DOT).sum(axis=0)
+        total = np.zeros(own.shape[1])
+        for row in own:  # one after another: the order of HMMER's sum
             total += POSTERIORS[row]
         with np.errstate(invalid="ignore"):
-            raised = (total / counts).astype(np.float32) + np.float64(0.05)
-            means = np.where(raised >= 1, ord("*"), (raised * 10).astype(np.uint8) + ord("0"))
+            means = digits((total / counts).astype(np.float32))
         line = np.full(len(self.is_node), DOT, np.uint8)
         line[self.is_node] = np.where(counts > 0, means, DOT)
         return line.tobytes()

@@ -40,11 +40,14 @@ class MultipleAlignment(Rows[str]):
     n_columns
         Width of the alignment.
     residue_confidence : float32, shape (n_residues,), or None
-        From 0 to 1: how sure it is that the residue stands in its column, as the mean posterior probability.
+        From 0 to 1: the probability that the residue is aligned right with another one of its column.
     column_confidence : float32, shape (n_columns,), or None
-        The same of a column: the mean posterior of its pairs of residues.
+        The probability that a pair of residues of the column is aligned right.
     tree
         The guide tree in Newick format, or None, as where some rows were taken out.
+    is_node, is_masked : bool, shape (n_columns,), or None
+        Of an alignment to a profile HMM: which columns are those of its nodes, between which residues are inserted that
+        are not aligned with one another; and which nodes are masked.
 
     Raises
     ------
@@ -68,15 +71,22 @@ class MultipleAlignment(Rows[str]):
     residue_confidence: NDArray[np.float32] | None = None
     column_confidence: NDArray[np.float32] | None = None
     tree: str | None = None
+    is_node: NDArray[np.bool_] | None = None
+    is_masked: NDArray[np.bool_] | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.sequences, SequenceBatch) or not self.sequences.has_residues:
             raise ValueError("the sequences of an alignment are a SequenceBatch with its residues")
         n_residues = len(self.sequences.codes)
         self._check("columns", np.int32, n_residues)
-        for name, length in (("residue_confidence", n_residues), ("column_confidence", self.n_columns)):
+        for name, dtype, length in (
+            ("residue_confidence", np.float32, n_residues),
+            ("column_confidence", np.float32, self.n_columns),
+            ("is_node", np.bool_, self.n_columns),
+            ("is_masked", np.bool_, self.n_columns),
+        ):
             if getattr(self, name) is not None:
-                self._check(name, np.float32, length)
+                self._check(name, dtype, length)
         if n_residues and not 0 <= int(self.columns.min()) <= int(self.columns.max()) < self.n_columns:
             raise ValueError(f"a residue stands outside the {self.n_columns} columns")
         is_later = np.diff(self.columns) > 0
@@ -242,8 +252,8 @@ class MultipleAlignment(Rows[str]):
         places = ragged.chosen(self.sequences.offsets, chosen)[1]
         own = None if self.residue_confidence is None else self.residue_confidence[places]
         tree = self.tree if sorted(chosen.tolist()) == list(range(len(self))) else None
-        return MultipleAlignment(
-            self.sequences[chosen], self.columns[places], self.n_columns, own, self.column_confidence, tree
+        return dataclasses.replace(
+            self, sequences=self.sequences[chosen], columns=self.columns[places], residue_confidence=own, tree=tree
         )
 
     def _of_columns(self, chosen: slice) -> MultipleAlignment:
@@ -261,9 +271,14 @@ class MultipleAlignment(Rows[str]):
             (self.columns[stays] - begin).astype(np.int32),
             end - begin,
             None if self.residue_confidence is None else self.residue_confidence[stays],
-            None if self.column_confidence is None else self.column_confidence[begin:end],
-            self.tree,
+            tree=self.tree,
+            **self._of_each_column(slice(begin, end)),
         )
+
+    def _of_each_column(self, chosen: slice | NDArray[np.bool_]) -> dict[str, Any]:
+        """What is known of these columns, by its name."""
+        known = ((name, getattr(self, name)) for name in ("column_confidence", "is_node", "is_masked"))
+        return {name: None if values is None else values[chosen] for name, values in known}
 
     def slice(self, begin: int, end: int) -> MultipleAlignment:
         """Rows [begin, end) as Python's slices count them; the alignment itself where these are all.
@@ -305,7 +320,7 @@ class MultipleAlignment(Rows[str]):
             self,
             columns=place[self.columns].astype(np.int32),
             n_columns=int(is_used.sum()),
-            column_confidence=None if self.column_confidence is None else self.column_confidence[is_used],
+            **self._of_each_column(is_used),
         )
 
     def __eq__(self, other: object) -> bool:

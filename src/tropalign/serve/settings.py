@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from ipaddress import ip_address
 from pathlib import Path
 
 from tropalign.errors import UsageError
+from tropalign.submissions.local_server import is_loopback
 
 MEGABYTE = 10**6
 
@@ -104,12 +104,7 @@ class Settings:
     @property
     def is_loopback(self) -> bool:
         """Whether only this machine can reach it."""
-        if self.host == "localhost":
-            return True
-        try:
-            return ip_address(self.host).is_loopback
-        except ValueError:
-            return False
+        return is_loopback(self.host)
 
     @property
     def has_local_user(self) -> bool:

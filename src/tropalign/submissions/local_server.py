@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ipaddress import ip_address
 from pathlib import Path
 
 #: In the folder of a server, which holds a lock on it as long as it lives: its process, and the address where it is.
@@ -15,6 +16,16 @@ def data_folder() -> Path:
     from platformdirs import user_data_path
 
     return user_data_path("tropalign") / "serve"
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host, by name or address, is this machine alone."""
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def living_address(folder: Path) -> str | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +24,7 @@ from tropalign.verbs.run_options import (
 )
 
 if TYPE_CHECKING:
-    from tropalign.execution.run import Output, Writer
+    from tropalign.execution.run import Output
     from tropalign.execution.task import Progress
     from tropalign.hmm.decode_task import Contents
     from tropalign.hmm.decoding import Decoder
@@ -207,30 +206,11 @@ def _parameters(options: Decode, model: HMM, outputs: list[Output], contents: Co
     return words
 
 
-@dataclass(frozen=True)
-class _Of:
-    """A writer that takes its share of what is found of a tile."""
-
-    writer: Writer
-    share: str
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.writer, name)
-
-    def encode(self, result: Any) -> bytes:
-        """What one tile leaves behind."""
-        return self.writer.encode(getattr(result, self.share))
-
-    def blocks(self, result: Any) -> Iterator[bytes]:
-        """What one tile leaves behind, block by block."""
-        return self.writer.blocks(getattr(result, self.share))
-
-
 def _outputs(options: Decode, model: HMM, decoder: Decoder) -> list[Output]:
     """The files with their writers."""
     from tropalign import __version__
     from tropalign.execution.files import check_terminal
-    from tropalign.execution.run import Output
+    from tropalign.execution.run import Output, ShareWriter
     from tropalign.formats.aligned import title_of
     from tropalign.formats.header import Header
     from tropalign.formats.registry import format_for_path, make_writer
@@ -250,7 +230,7 @@ def _outputs(options: Decode, model: HMM, decoder: Decoder) -> list[Output]:
         writer = make_writer(kind, chosen, header, context)
         if writer.is_binary and options.shard is None:
             check_terminal(chosen, path)
-        outputs.append(Output(role, path, _Of(writer, "segments" if kind == "segments" else "tracks")))
+        outputs.append(Output(role, path, ShareWriter(writer, "segments" if kind == "segments" else "tracks")))
     return outputs
 
 

@@ -9,7 +9,7 @@ from tropalign.options.kinds import whole
 from tropalign.options.option import Options, again, but, input_file, option, output_file
 from tropalign.profile.options import ForeignOption, SearchOptions
 from tropalign.results.threshold_options import Cutoffs, Thresholds
-from tropalign.verbs.command import Command, Served
+from tropalign.verbs.command import Command, Served, read_once
 from tropalign.verbs.run_options import SEQUENCE_FILES, EachOption, RunOptions, devices_of, started
 from tropalign.verbs.runs import carry_out
 
@@ -56,6 +56,24 @@ class QueryOptions(Options, group="queries"):
         is_common=True,
         help="repeat the search up to N times, each time with a model of the included hits, as jackhmmer does; "
         f"includes E-values up to {ITERATED_E:g} (default: 1)",
+    )
+
+
+class ModelOutput(Options, group="results"):
+    """The models that were searched with."""
+
+    hmm_out: str | None = output_file(
+        output="models",
+        suffix=".hmm",
+        metavar="FILE",
+        help="write the models that were searched with, too, for HMMER and tropalign; with --iterate those of the last "
+        "round of each query",
+    )
+    hmm_rounds: str | None = output_file(
+        output="rounds",
+        suffix=".rounds.hmm",
+        metavar="FILE",
+        help="write the models of all rounds of --iterate, too: NAME, NAME-i1, NAME-i2 and so on",
     )
 
 
@@ -189,6 +207,8 @@ class HitCommand(Command):
     queries: QueryKind = "models"
     alphabet: QueryAlphabet = "auto"
     iterate: int = 1
+    hmm_out: str | None = None
+    hmm_rounds: str | None = None
     each_input = "sequences"
 
     models: str = input_file(flags=(), metavar="MODELS", holds="models", label="Profiles", help=_MODELS)
@@ -265,6 +285,16 @@ Hits and E-values are those of hmmscan 3.4, to the last digit; the library need 
             self.refuse("--notextw and --textw exclude each other: give one of them")
         if [self.models, *self.sequences].count("-") > 1:
             self.refuse("standard input can be read once: name - once")
+        for flag, path in self._model_files().items():
+            if self.shard is not None:
+                self.refuse(f"{flag} is not for shards, which have a share of the models each: leave one of them out")
+            if suffix_of(path) not in ("", ".hmm"):
+                self.refuse(f"{flag} {path}: end the name in .hmm (and .gz or the like to compress)")
+
+    def _model_files(self) -> dict[str, str]:
+        """Where models go that were searched with, by the options that say so."""
+        given = {"--hmm-out": self.hmm_out, "--hmm-rounds": self.hmm_rounds}
+        return {flag: path for flag, path in given.items() if path is not None}
 
     def run(self) -> None:
         """Reads, searches and writes."""
@@ -276,17 +306,20 @@ Hits and E-values are those of hmmscan 3.4, to the last digit; the library need 
         from tropalign.machine.memory import left_for_job
         from tropalign.machine.threads import resolve_threads
         from tropalign.profile.api import model_source, target_source, task_of
-        from tropalign.profile.outputs import context_of, outputs_of, run_parameters
+        from tropalign.profile.outputs import context_of, outputs_of, run_parameters, with_models, write_models
         from tropalign.profile.task import least_kept_cells
 
         self.check()
         wanted = self._wanted()
         paths = [self.output] if self.shard is not None else [path for _, path, _ in wanted.files()]
+        paths += self._model_files().values()
         show = started(self, paths, [self.models, *self.sequences])
         thresholds, search_options = self.thresholds(), self.search_options()
         allowed = memory_allowed(self.memory, paths[0])
         memory_bytes = left_for_job(allowed, format_of("hits", wanted.format).package_bytes)
-        models = model_source(self.models, memory_bytes, self.queries, self.alphabet, self.skip_foreign)
+        keeps_models = bool(self._model_files())
+        named = (self.models, memory_bytes, self.queries, self.alphabet, self.skip_foreign, keeps_models)
+        models = read_once(("models", *named), lambda: model_source(*named))
         sequences = target_source(self.sequences, memory_bytes)
         task = task_of(
             models,
@@ -298,6 +331,7 @@ Hits and E-values are those of hmmscan 3.4, to the last digit; the library need 
             memory_bytes=memory_bytes,
             shard=self.shard,
             n_threads=resolve_threads(self.threads),
+            keeps_models=keeps_models,
         )
         outline = task.outline()
         # In a search in one pass the number of sequences is known at its end.
@@ -306,6 +340,11 @@ Hits and E-values are those of hmmscan 3.4, to the last digit; the library need 
         settled = None if wanted.format == "text" else wanted.format  # the default is not said
         header = Header(__version__, self.command_line(format=settled), {}, has_comments=not self.no_comments)
         outputs = outputs_of(wanted, header, context, self.shard is not None)
+        if self.iterate > 1 and keeps_models:
+            outputs = with_models(outputs, self.hmm_out, self.hmm_rounds, header)
+        if keeps_models:
+            made_now = [] if self.iterate > 1 or self.dry_run else list(self._model_files().values())
+            write_models(models, made_now)
         cost_cells = sum(tile.cost_cells for tile in outline or ())
         # What takes a moment is not kept: hashing and writing would take longer than to repeat it.
         is_kept = self.shard is not None or cost_cells >= least_kept_cells()
@@ -341,7 +380,13 @@ Hits and E-values are those of hmmscan 3.4, to the last digit; the library need 
         }
 
 
-class Search(Scan, QueryOptions, AlignmentOutput, arranged=(HitCommand, QueryOptions, TableOptions, AlignmentOutput)):
+class Search(
+    Scan,
+    QueryOptions,
+    AlignmentOutput,
+    ModelOutput,
+    arranged=(HitCommand, QueryOptions, TableOptions, AlignmentOutput, ModelOutput),
+):
     """Profile HMMs, alignments or sequences against sequences: as a scan, with options of its own."""
 
     verb = "search"

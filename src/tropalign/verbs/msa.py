@@ -12,6 +12,7 @@ from tropalign.msa.options import ConsistencyOptions, KeepLengthOption, RowOrder
 from tropalign.options.option import Options, but, input_file, option, output_file
 from tropalign.verbs.alignment import SequenceOptions
 from tropalign.verbs.command import Command, Served
+from tropalign.verbs.msa_model import ModelOptions, align_onto_model, check_model, model_words
 from tropalign.verbs.run_options import SEQUENCE_FILES, EachOption, RunOptions, devices_of, started
 from tropalign.verbs.runs import carry_out, print_forecast, tell_of, where_foretold
 
@@ -108,7 +109,7 @@ class ResultOptions(FormatOption, RowOrderOption, group="results"):
         output="confidence",
         suffix=".tsv",
         metavar="FILE",
-        help="a row per residue: its mean posterior; TSV or Parquet by the suffix",
+        help="a row per residue: how sure its place is; TSV or Parquet by the suffix",
     )
     html: str | None = output_file(
         output="report",
@@ -125,6 +126,7 @@ class Msa(
     ClustalwChoices,
     InputOptions,
     ExtensionOptions,
+    ModelOptions,
     ResultOptions,
     RunOptions,
     EachOption,
@@ -143,10 +145,11 @@ class Msa(
   cat a.fa b.fa | tropalign msa - > both.afa
   tropalign msa family.fa --method clustalw -o family.aln --tree-out family.dnd
   tropalign msa old.sto --add new.fa -o all.sto
+  tropalign msa --model family.hmm new.fa -o new.sto
   tropalign msa --each a.fa b.fa -o aligned
 
-Clustal, Stockholm, PHYLIP, MSF, A3M, NEXUS by the suffix of -o, else FASTA. The alignment is the same for any number
-of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrupted."""
+Clustal, Stockholm, PHYLIP, MSF, A2M, A3M, NEXUS by the suffix of -o, else FASTA. The alignment is the same for any
+number of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrupted."""
     served = Served(title="Align a family", kind="aligned", is_resumable=True, example={"family": "efp.fasta"})
     finishes = ("tree_out", "confidence")
     each_input, each_power, each_refuses = "family", 2, ("tree_in", "add", "merge")
@@ -162,10 +165,29 @@ of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 
     def check(self) -> None:
         """Refuses what can be refused before anything is read."""
         self._check_usage()
-        self._settled()
+        if self.model is None:
+            self._settled()
 
     def run(self) -> None:
         """Reads, aligns and writes."""
+        self._check_usage()
+        places = self.places() if self.shard is None else {"output": self.output}  # of shards, merge makes the others
+        inputs = [*self.family, self.tree_in, self.add, self.merge, self.model, self.mapali]
+        started(self, list(places.values()), inputs, holds=True)
+        if self.model is not None:
+            align_onto_model(self, self._outputs(places, model_words(self))[0])
+            return
+        method = self._settled()  # before anything is read
+        if self.method == "clustalw":
+            self._by_clustalw(self._outputs(places, method.parameters())[0])
+            return
+        if self._extension is not None:
+            self._extend(self._outputs(places, method.parameters())[0])
+            return
+        self._by_consistency(places)
+
+    def _by_consistency(self, places: Mapping[str, str]) -> None:
+        """Aligns the family by the consistency of its pairs, or a share of these, and writes."""
         from tropalign.devices.registry import open_devices
         from tropalign.execution.progress import stage_bar
         from tropalign.execution.run import memory_allowed
@@ -176,21 +198,11 @@ of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 
         from tropalign.msa.run import MsaRun, seconds_of
         from tropalign.sequences.batch import held_bytes
 
-        self._check_usage()
-        places = self.places() if self.shard is None else {"output": self.output}  # of shards, merge makes the others
-        started(self, list(places.values()), [*self.family, self.tree_in, self.add, self.merge], holds=True)
-        method = self._settled()  # before anything is read
-        if self.method == "clustalw":
-            self._by_clustalw(self._outputs(places, method)[0])
-            return
-        if self._extension is not None:
-            self._extend(self._outputs(places, method)[0])
-            return
         allowed = memory_allowed(self.memory, self.output)
         n_threads = resolve_threads(self.threads)
         batch = self._batch()
         method = self.for_family(len(batch))
-        outputs, wants_confidence = self._outputs(places, method)
+        outputs, wants_confidence = self._outputs(places, method.parameters())
         tree = None if self.tree_in is None else read_guide_tree(self.tree_in, batch.names)
         job = pipeline.Job(batch, method, tree, self.order, wants_confidence)
         memory_bytes = left_for_job(allowed, held_bytes(batch))
@@ -226,7 +238,7 @@ of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 
         saved, saved_tree = shards.inputs(2)
         batch = batch_of_bytes(saved)
         method = self.for_family(len(batch))
-        outputs, wants_confidence = self._outputs(places, method)
+        outputs, wants_confidence = self._outputs(places, method.parameters())
         tree = GuideTree.from_bytes(saved_tree, len(batch)) if saved_tree else None
         job = pipeline.Job(batch, method, tree, self.order, wants_confidence, n_shards=len(shards.tile_counts))
         allowed = self.memory or default_budget()
@@ -244,7 +256,7 @@ of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 
         return "--add" if self.add is not None else "--merge" if self.merge is not None else None
 
     def _check_usage(self) -> None:
-        if self.shard is not None and (self.method == "clustalw" or self._extension):
+        if self.shard is not None and (self.method == "clustalw" or self._extension or self.model):
             self.refuse(
                 "--shard shares out the posteriors of a family that is aligned by consistency: leave it out here"
             )
@@ -252,10 +264,11 @@ of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 
             self.refuse("--html is for whole runs: leave it out with --shard")
         if self.html is not None and suffix_of(self.html) not in ("", ".html", ".htm"):
             self.refuse(f"--html {self.html}: end the name in .html (and .gz or the like to compress)")
-        if [*self.family, self.tree_in, self.add, self.merge].count("-") > 1:
+        if [*self.family, self.tree_in, self.add, self.merge, self.model, self.mapali].count("-") > 1:
             self.refuse("standard input can be read once: name - once")
+        check_model(self)
         self._check_method()
-        if self.dry_run and (self.method == "clustalw" or self._extension):
+        if self.dry_run and (self.method == "clustalw" or self._extension or self.model):
             self.refuse("--dry-run estimates the alignment of a family by consistency: leave it out here")
         if self.keep_length and self.add is None:
             self.refuse("--keep-length belongs to --add")
@@ -348,11 +361,12 @@ of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 
         from tropalign.execution.run import memory_allowed, write_outputs
         from tropalign.machine.memory import left_for_job
         from tropalign.msa.api import add_sequences, merge_alignments
-        from tropalign.msa.family import check_kinds, read_family
+        from tropalign.msa.family import read_family
         from tropalign.msa.files import read_alignment
         from tropalign.sequences.alphabet import ALPHABETS
         from tropalign.sequences.batch import held_bytes
         from tropalign.sequences.files import file_name
+        from tropalign.sequences.kinds import check_kinds
 
         allowed = memory_allowed(self.memory, "-")
         alphabet = ALPHABETS.get(self.alphabet)
@@ -407,7 +421,7 @@ of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 
         sections = {id(output): [output.writer.encode(alignment)] for output in outputs}
         write_outputs(outputs, lambda output: sections[id(output)])
 
-    def _outputs(self, places: Mapping[str, str], method: MsaOptions | ClustalwOptions) -> tuple[list[Output], bool]:
+    def _outputs(self, places: Mapping[str, str], parameters: dict[str, str]) -> tuple[list[Output], bool]:
         """The files that go to these places, with their writers, and whether confidence is computed for one."""
         from tropalign import __version__
         from tropalign.execution.files import check_terminal
@@ -419,7 +433,7 @@ of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 
 
         name = self.format or format_for_path("aligned", self.output)
         words = self.command_line(format=None if name == "fasta" else name)
-        header = Header(__version__, words, method.parameters(), has_comments=not self.no_comments)
+        header = Header(__version__, words, parameters, has_comments=not self.no_comments)
         formats = {"output": ("alignment", "aligned", name)}
         for option_name, kind in (("confidence", "confidence"), ("tree_out", "trees")):
             path = places.get(option_name) or getattr(self, option_name)

@@ -18,6 +18,7 @@ class ConfidenceFormat(Format):
 FORMATS = {
     "aligned": (
         Format(FASTA[0], (*FASTA[1], ".afa"), TEXT, "", "aligned.text"),
+        Format("a2m", (".a2m",), TEXT, "HMMER, SAM", "aligned.profile"),
         Format("a3m", (".a3m",), TEXT, "HH-suite", "aligned.text"),
         Format(*PHYLIP, "aligned.text"),
         Format("nexus", (".nex", ".nexus"), TEXT, "PAUP, MrBayes", "aligned.text"),

@@ -15,7 +15,7 @@ def pack(alignment: MultipleAlignment, context: AlignedContext) -> Packed:
     notes, arrays = batch_packed(alignment.sequences, "sequences")
     known: dict[str, Any] = {
         name: values
-        for name in ("columns", "residue_confidence", "column_confidence")
+        for name in ("columns", "residue_confidence", "column_confidence", "is_node", "is_masked")
         if (values := getattr(alignment, name)) is not None
     }
     return {"n_columns": alignment.n_columns, "tree": alignment.tree, **notes}, arrays | known

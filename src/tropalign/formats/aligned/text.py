@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 
 from tropalign.errors import InputError
 from tropalign.formats.aligned import AlignedContext
+from tropalign.formats.aligned.profile import stockholm_lines
 from tropalign.formats.format import Codec, concatenated
 from tropalign.formats.header import Header, one_line
 from tropalign.results import rows
 from tropalign.results.multiple import GAP, MultipleAlignment
+from tropalign.results.posterior_digits import digits
 
 #: Columns per line where a format is written in blocks.
 BLOCK_COLUMNS = 60
@@ -77,9 +79,9 @@ def encode_fasta(alignment: MultipleAlignment, context: AlignedContext) -> bytes
 
 
 def encode_a3m(alignment: MultipleAlignment, context: AlignedContext) -> bytes:
-    """The records, the first of which is the query of HH-suite and structure predictors."""
+    """The records, the first of which is the query of HH-suite and structure predictors, where there is no model."""
     letters = alignment.letters
-    is_match = letters[0] != GAP
+    is_match = letters[0] != GAP if alignment.is_node is None else alignment.is_node
     table = np.frombuffer(bytes(range(256)), np.uint8)
     upper, lower = (np.frombuffer(cased, np.uint8) for cased in (table.tobytes().upper(), table.tobytes().lower()))
     cased = np.where(is_match, upper[letters], lower[letters])
@@ -147,43 +149,40 @@ def encode_nexus(alignment: MultipleAlignment, context: AlignedContext) -> bytes
     return bytes(out + b";\nend;\n")
 
 
-#: A digit per tenth, rounded: 0 is 0-5 %, 1 is 5-15 %, ..., * is 95-100 %.
-DIGITS = np.frombuffer(b"0123456789*", np.uint8)
-
-
-def digits(confidence: NDArray[np.float32]) -> NDArray[np.uint8]:
-    """HMMER's digits of probabilities, uint8, of the same shape."""
-    tenths = np.floor(np.clip(confidence, 0.0, 1.0) * 10.0 + 0.5)
-    found: NDArray[np.uint8] = DIGITS[tenths.astype(np.int64)]
-    return found
-
-
 def stockholm_header(header: Header, context: AlignedContext) -> bytes:
     """The first line, and what made the file as a comment of it."""
     return "\n".join(["# STOCKHOLM 1.0", *header.comment_lines("#=GF CC "), ""]).encode()
 
 
-def encode_stockholm(alignment: MultipleAlignment, context: AlignedContext) -> bytes:
-    """Descriptions, rows with their digits below them, and the digits of the columns."""
+def stockholm_blocks(alignment: MultipleAlignment, context: AlignedContext) -> Iterator[bytes]:
+    """Descriptions, rows with their digits below them, and the digits of the columns; of a model as hmmalign has it."""
     names, tags = words(alignment, "stockholm", ("#", "//")), [b"#=GC PP_cons"]
-    out = bytearray(b"\n")
+    if alignment.is_node is not None:
+        yield from stockholm_lines(alignment, names)
+        return
+    yield b"\n"
     for name, description in zip(names, alignment.sequences.descriptions, strict=False):
         if description:
-            out += b"#=GS " + name + b" DE " + one_line(description).encode() + b"\n"
+            yield b"#=GS " + name + b" DE " + one_line(description).encode() + b"\n"
     residues = alignment.residue_confidence
     heads = padded([*names, *(b"#=GR " + name + b" PP" for name in names), *tags])
     own = None if residues is None else digits(residues)
     offsets = alignment.sequences.offsets.tolist()
     for k, letters in enumerate(alignment.letters):
-        out += heads[k] + b" " + letters.tobytes() + b"\n"
+        yield heads[k] + b" " + letters.tobytes() + b"\n"
         if own is not None:
             line = np.full(alignment.n_columns, ord("."), np.uint8)
             span = slice(offsets[k], offsets[k + 1])
             line[alignment.columns[span]] = own[span]
-            out += heads[len(names) + k] + b" " + line.tobytes() + b"\n"
+            yield heads[len(names) + k] + b" " + line.tobytes() + b"\n"
     if alignment.column_confidence is not None:
-        out += heads[-1] + b" " + digits(alignment.column_confidence).tobytes() + b"\n"
-    return bytes(out + b"//\n")
+        yield heads[-1] + b" " + digits(alignment.column_confidence).tobytes() + b"\n"
+    yield b"//\n"
+
+
+def encode_stockholm(alignment: MultipleAlignment, context: AlignedContext) -> bytes:
+    """The file in one piece, but for its first lines."""
+    return b"".join(stockholm_blocks(alignment, context))
 
 
 #: Groups of amino acids whose columns Clustal marks ``:`` (Gonnet PAM 250 above 0.5) and ``.`` (up to 0.5).
@@ -270,6 +269,6 @@ FASTA = Codec(encode_fasta, concatenated())
 A3M = Codec(encode_a3m, concatenated())
 PHYLIP = Codec(encode_phylip, concatenated())
 NEXUS = Codec(encode_nexus, concatenated(nexus_header))
-STOCKHOLM = Codec(encode_stockholm, concatenated(stockholm_header))
+STOCKHOLM = Codec(encode_stockholm, concatenated(stockholm_header), blocks=stockholm_blocks)
 CLUSTAL = Codec(encode_clustal, concatenated(clustal_header))
 MSF = Codec(encode_msf, concatenated())

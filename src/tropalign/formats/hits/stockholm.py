@@ -11,16 +11,17 @@ from tropalign.formats.header import Header
 from tropalign.formats.hits.context import HitsContext
 from tropalign.formats.hits.parts import ASSEMBLED_WITH, assembled_by, encode
 from tropalign.formats.hits.queries import queries_of, raw, write_lines
+from tropalign.formats.stockholm_blocks import COLUMNS, blocks
 from tropalign.results.found_hits import Query
 from tropalign.results.hit_alignment import HitAlignment, align_hits
 from tropalign.results.hits import Hits
 
-#: Columns per block, as Easel writes them; all in one where lines of text have no bound.
-COLUMNS = 200
-
 
 def lines(alignment: HitAlignment, query: Query, author: str, n_columns: int = COLUMNS) -> Iterator[str]:
-    """The lines of an alignment, a character per byte; rows of equal names are numbered."""
+    """The lines of an alignment, a character per byte; rows of equal names are numbered.
+
+    All columns are in one block where `n_columns` is 0.
+    """
     yield "# STOCKHOLM 1.0"
     names = [raw(name) for name in alignment.names]
     if len(set(names)) < len(names):
@@ -38,28 +39,25 @@ def lines(alignment: HitAlignment, query: Query, author: str, n_columns: int = C
                 f"#=GS {name:<{width}} {tag} {raw(text)}" for name, text in zip(names, texts, strict=True) if text
             )
             yield ""
-    yield from _blocks(alignment, names, width, n_columns)
+    yield from _blocks(alignment, names, n_columns)
     yield "//"
 
 
-def _blocks(alignment: HitAlignment, names: list[str], width: int, n_columns: int) -> Iterator[str]:
+def _blocks(alignment: HitAlignment, names: list[str], n_columns: int) -> Iterator[str]:
     """Rows with their posteriors, and below them what belongs to columns."""
-    has_posteriors = bool(alignment.has_posteriors.any())
-    margin = max(width + 9, 13) if has_posteriors else max(width + 1, 8)  # "#=GR name PP ", "#=GC PP_cons ", "#=GC RF "
-    letters = [row.tobytes().decode("latin-1") for row in alignment.letters]
-    posteriors = [row.tobytes().decode("latin-1") for row in alignment.posteriors]
-    columns = (("PP_cons", alignment.mean_posteriors.decode()), ("RF", alignment.reference.decode()))
+    columns = ((b"PP_cons", alignment.mean_posteriors), (b"RF", alignment.reference))
     total = len(alignment.is_node)
-    for begin in range(0, total, n_columns or total):
-        end = begin + n_columns if n_columns else total
-        if begin:
-            yield ""
-        for k, name in enumerate(names):
-            yield f"{name:<{margin - 1}} {letters[k][begin:end]}"
-            if alignment.has_posteriors[k]:
-                yield f"#=GR {name:<{width}} {'PP':<{margin - width - 7}} {posteriors[k][begin:end]}"
-        for tag, text in columns if has_posteriors else columns[1:]:
-            yield f"#=GC {tag:<{margin - 6}} {text[begin:end]}"
+    made = blocks(
+        [name.encode("latin-1") for name in names],
+        lambda first, last, begin, end: alignment.letters[first:last, begin:end],
+        lambda first, last, begin, end: alignment.posteriors[first:last, begin:end],
+        alignment.has_posteriors,
+        columns if alignment.has_posteriors.any() else columns[1:],
+        n_columns or total,
+        total,
+    )
+    for lines_made in made:
+        yield from lines_made[:-1].decode("latin-1").split("\n")
 
 
 def write(pieces: Iterator[Hits], out: IO[bytes], header: Header, context: HitsContext) -> None:

@@ -117,7 +117,7 @@ const hydropathy = () => {
 
 const LEVELS = 20;
 const confidence = (alignment) => ({
-  rule: "How sure the aligner is of each residue's place: its mean posterior with the others of its column.",
+  rule: "How sure the aligner is of each residue's place among the others of its column.",
   palette: [null, ...Array.from({length: LEVELS + 1}, (_, k) => along(UNSURE_TO_SURE, k / LEVELS))],
   of: (row, column) => 1 + Math.round(alignment.confidence[row * alignment.nColumns + column] / 255 * LEVELS),
   legend: Array.from({length: LEVELS + 1}, (_, k) => (k % 5 ? "" : (k / LEVELS).toFixed(2))),

@@ -1,0 +1,109 @@
+// Where local alignments end, when the sweep has kept H of all cells: by the maxima of small parts of the matrix.
+//
+// The sweep takes the maximum of each part of a few rows and columns, which costs no more than that of the whole, and
+// no branch. Afterwards only the parts are looked through whose maximum is the lane's best.
+//
+//       kColumns columns
+//     +----+----+----+----+
+//     | 12 |  7 | 31 | 40*|   kRows rows     best: 40. The tie rule decides between the two marked parts, and
+//     |  9 | 40*| 22 |  8 |                  within them between their cells
+//     +----+----+----+----+
+//
+// (Compared with best_cell.hpp, whose cells are noted as soon as some lane of a vector has a new maximum, a branch that
+// is guessed wrong so often that it took a third of a sweep of 257 residues with 32-byte vectors.)
+#pragma once
+#include <algorithm>
+#include <cstddef>
+
+#include "sweep.hpp"
+
+namespace tropalign::TROPALIGN_ISA {
+
+/// What local_columns notes, in place of LocalBest.
+template <class T, int B>
+class LocalMaxima {
+    using V = Vec<T, B>;
+    static constexpr int L = Lanes<T, B>::count;
+
+  public:
+    static constexpr int kRows = 16;
+    static constexpr bool kNotesAll = true;
+    alignas(64) T score[L];
+    int32_t row[L], column[L];
+
+    static size_t bytes(size_t m, size_t n) { return sizeof(V) * parts(m) * (n / kColumns); }
+    /// `memory`: bytes(m, n) of them.
+    LocalMaxima(void *memory, int m, int n, T floor)
+        : maxima_(static_cast<V *>(memory)), m_(m), n_(n), parts_(static_cast<int>(parts(m))), floor_(floor) {}
+
+    struct Noted {
+        V highest;
+        [[gnu::always_inline]] void begin(V threshold) { highest = threshold; }
+        template <int C>
+        [[gnu::always_inline]] void note(const V *h, int) {
+            for (int c = 0; c < C; ++c) highest = vmax(highest, h[c]);
+        }
+    };
+
+    template <int C, bool Mirrored>
+    [[gnu::always_inline]] void settle(const Noted &noted, V, int row0, int j) {
+        maxima_[static_cast<size_t>(j / kColumns) * parts_ + row0 / kRows] = noted.highest;
+    }
+    template <bool Mirrored>
+    [[gnu::always_inline]] V threshold(V floor) const {
+        return floor;
+    }
+
+    /// Finds each lane's best score and its cell. `values`: H of all cells, column by column.
+    template <bool Mirrored>
+    [[gnu::noinline]] void find(const V *values) {
+        const int groups = n_ / kColumns;
+        V best = splat<T, B>(floor_);
+        for (int k = 0; k < groups * parts_; ++k) best = vmax(best, maxima_[k]);
+        store<T, B>(score, best);
+        uint64_t open = widened(gt_bits<T, B>(best, splat<T, B>(floor_)));  // lanes whose cell is not known
+        // In the order of the rule: by columns first, or by rows.
+        const int n_outer = Mirrored ? parts_ : groups, n_inner = Mirrored ? groups : parts_;
+        const V below = best - splat<T, B>(1);
+        for (int outer = 0; outer < n_outer && open; ++outer) {
+            uint64_t found = 0;
+            for (int inner = 0; inner < n_inner; ++inner) {
+                const int group = Mirrored ? inner : outer, part = Mirrored ? outer : inner;
+                const V maximum = maxima_[static_cast<size_t>(group) * parts_ + part];
+                for (uint64_t bits = widened(gt_bits<T, B>(maximum, below)) & open; bits;) {
+                    const int l = __builtin_ctzll(bits) / kBits;
+                    const uint64_t lane = ((uint64_t{2} << (kBits - 1)) - 1) << (l * kBits);
+                    search<Mirrored>(values, part * kRows, group * kColumns, l, found & lane);
+                    bits &= ~lane, found |= lane;
+                }
+            }
+            open &= ~found;
+        }
+    }
+
+  private:
+    static constexpr int kBits = Lanes<T, B>::bits_per_lane;
+
+    /// Looks for lane l's best score in a part; `known`: whether it was found in an earlier one.
+    template <bool Mirrored>
+    void search(const V *values, int row0, int j, int l, bool known) {
+        const auto *from = reinterpret_cast<const T *>(values + static_cast<ptrdiff_t>(j) * m_ + row0) + l;
+        const int rows = std::min(kRows, m_ - row0);
+        for (int outer = 0; outer < (Mirrored ? rows : kColumns); ++outer)
+            for (int inner = 0; inner < (Mirrored ? kColumns : rows); ++inner) {
+                const int i = Mirrored ? outer : inner, c = Mirrored ? inner : outer;
+                if (from[(static_cast<ptrdiff_t>(c) * m_ + i) * L] != score[l]) continue;
+                if (!known || ends_before<Mirrored>(row0 + i, j + c, row[l], column[l]))
+                    row[l] = row0 + i, column[l] = j + c;
+                return;
+            }
+    }
+
+    static size_t parts(size_t m) { return (m + kRows - 1) / kRows; }
+
+    V *maxima_;
+    const int m_, n_, parts_;
+    const T floor_;
+};
+
+}  // namespace tropalign::TROPALIGN_ISA

@@ -1,0 +1,117 @@
+// H of all cells of a unit, and how a walk finds the directions of one lane in it.
+//
+// H' = H + extend (i + j), for which extending a gap is free, tells all directions. A cell is entered diagonally where
+// its H' is that of the cell before and the score; else it ends a gap, of as many residues as the cell lies away from
+// which the gap was opened, the nearest one whose H' is higher by `open`:
+//
+//     k            4   3   2   1   0
+//     H'(i,j-k)    5   9   2   1  -1      open = 10: k = 3
+//
+// No cell between the two has a lower H' than the gap's last one, since that gap may end there, too. So a search in the
+// wrong direction is over as soon as it meets one that has, within a step or two.
+#pragma once
+#include "scoring.hpp"
+#include "sweep.hpp"
+
+namespace tropalign::TROPALIGN_ISA {
+
+/// The cells of one lane, as walk_back wants them. They lie column by column, a vector of lanes each.
+template <class T, int B, Mode M, bool Mirrored>
+class ValueCells {
+    static_assert(M == Mode::local || M == Mode::global);
+    static constexpr bool kLocal = M == Mode::local;
+    static constexpr int kAhead = 16;  // steps of a diagonal that are fetched before they are looked at
+    static constexpr ptrdiff_t kRow = Lanes<T, B>::count;  // numbers from a row to the next
+
+  public:
+    /// `values`: of the unit's first lane, m rows of them. `floor`: the zero of the local mode.
+    ValueCells(const Scoring &scoring, const T *values, int m, const LanePair &pair, int row_start, int column_start,
+               int lane, T floor)
+        : step_(scoring.step), open_(scoring.open), extend_(scoring.extend), column_(m * kRow), pair_(pair),
+          origin_(values + lane + (column_start - 1) * column_ + (row_start - 1) * kRow), floor_(floor) {}
+
+    void seek(int i, int j) {
+        i_ = i, j_ = j;
+        cell_ = origin_ + i * kRow + j * column_;
+    }
+
+    int diagonal_run(int i, int j) { return run(i, j); }
+
+    int positive_run(int i, int j, int &left) {
+        const int k = run(i, j);
+        left = k == std::min(i, j) ? 0 : *cell_ - floor_;
+        return k;
+    }
+
+    /// Whether the gap that the rule ranks first does not end in the cell.
+    bool last_wins() {
+        length_ = Mirrored ? gap<true>(kRow, i_, above_column(j_)) : gap<true>(column_, j_, left_of_row(i_));
+        if (length_ > 0) return false;
+        length_ = Mirrored ? gap<false>(column_, j_, 0) : gap<false>(kRow, i_, 0);
+        return true;
+    }
+
+    int gap_length(bool, int) const { return length_; }
+
+  private:
+    /// Cells from (i, j) up that are entered diagonally, in local mode as long as H is positive; goes on to the next.
+    int run(int i, int j) {
+        const uint8_t *row = pair_.rows.codes + i - 1, *column = pair_.columns.codes + j - 1;
+        const ptrdiff_t back = -(kRow + column_), inner = 1 - (i < j ? i : j);  // the steps that lead to no border
+        const int32_t *step = step_;
+        const T *cell = cell_;
+        T value = *cell;
+        ptrdiff_t k = 0;
+        for (; k > inner; --k) {
+            __builtin_prefetch(cell + kAhead * back);
+            const T before = cell[back];
+            if (static_cast<T>(value - before) != static_cast<T>(step[row[k] * kLetters + column[k]])) break;
+            if (kLocal && value == floor_) break;
+            value = before;
+            cell += back;
+        }
+        cell_ = cell;
+        i_ = i + static_cast<int>(k), j_ = j + static_cast<int>(k);
+        if (k > inner || (kLocal && value == floor_)) return static_cast<int>(-k);
+        const T border = i_ == 1 ? above_column(j_ - 1) : left_of_row(i_ - 1);
+        const auto last = static_cast<T>(step[row[k] * kLetters + column[k]]);
+        return static_cast<int>(-k) + (static_cast<T>(value - border) == last);
+    }
+
+    /// Residues of the gap that ends in the cell, `back` numbers from one to the next; 0 where it has none, if that is
+    /// asked. At most `most`, behind which lies the border.
+    template <bool Asked>
+    [[gnu::always_inline]] int gap(ptrdiff_t back, int most, T border) const {
+        const T *cell = cell_;
+        const T value = *cell;
+        int32_t local = value;
+        for (int k = 1; k < most; ++k) {
+            cell -= back;
+            if constexpr (kLocal) local += extend_;
+            const int32_t higher = kLocal ? *cell - local : static_cast<T>(*cell - value);
+            if (higher == open_) return k;
+            if (Asked && higher < 0) return 0;
+        }
+        if constexpr (kLocal) return Asked ? 0 : most;  // no gap is opened where H is 0
+        return !Asked || static_cast<T>(border - value) == open_ ? most : 0;
+    }
+
+    /// What lies before the first row and column: H as stored (local), or H' (global).
+    T left_of_row(int i) const { return border(i, pair_.free_rows_begin); }      // (i, 0)
+    T above_column(int j) const { return border(j, pair_.free_columns_begin); }  // (0, j)
+    T border(int residues, bool hang_over) const {
+        if constexpr (kLocal) return floor_;
+        if (residues == 0) return 0;
+        return static_cast<T>(hang_over ? residues * extend_ : -open_);
+    }
+
+    const int32_t *step_;
+    const int32_t open_, extend_;
+    const ptrdiff_t column_;  // numbers from a column to the next
+    const LanePair &pair_;
+    const T *origin_, *cell_ = nullptr;
+    const T floor_;
+    int i_ = 0, j_ = 0, length_ = 0;
+};
+
+}  // namespace tropalign::TROPALIGN_ISA

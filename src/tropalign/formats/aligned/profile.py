@@ -1,0 +1,124 @@
+"""Alignments to profile HMMs, with columns of nodes and of inserts between them: hmmalign's Stockholm, and A2M."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign import _native
+from tropalign.errors import InputError, shown
+from tropalign.formats.aligned import AlignedContext
+from tropalign.formats.format import Codec, concatenated
+from tropalign.formats.stockholm_blocks import COLUMNS, blocks
+from tropalign.results import rows
+from tropalign.results.multiple import GAP, MultipleAlignment
+from tropalign.results.posterior_digits import DOT, digits
+
+Letters = NDArray[np.uint8]
+
+
+def stockholm_lines(alignment: MultipleAlignment, names: list[bytes]) -> Iterator[bytes]:
+    """What hmmalign writes behind the first line: descriptions, blocks of rows with posteriors, and lines of columns.
+
+    No residue is ``-`` in a node's column and ``.`` between inserts. Rows that brought no posteriors have no such line.
+    """
+    is_node, n_columns = alignment.is_node, alignment.n_columns
+    assert is_node is not None
+    yield b"\n"
+    width = max(map(len, names))
+    if any(alignment.sequences.descriptions):
+        for name, description in zip(names, alignment.sequences.descriptions, strict=True):
+            if description:
+                yield b"#=GS " + name.ljust(width) + b" DE " + _one_line(description, name) + b"\n"
+        yield b"\n"
+    spread = _Spread(alignment)
+    own = alignment.residue_confidence
+    written = np.full(len(alignment.sequences.codes), DOT, np.uint8) if own is None else digits(own)
+    # A row of which the first residue has no posterior has none at all.
+    offsets = alignment.sequences.offsets
+    has_posteriors = np.zeros(len(alignment), bool)
+    has_residues = np.diff(offsets) > 0
+    has_posteriors[has_residues] = written[offsets[:-1][has_residues]] != DOT
+    yield from blocks(
+        names,
+        lambda first, last, begin, end: spread(
+            alignment.sequences.letters, np.where(is_node, GAP, DOT).astype(np.uint8), first, last, begin, end
+        ),
+        lambda first, last, begin, end: spread(written, np.full(n_columns, DOT, np.uint8), first, last, begin, end),
+        has_posteriors,
+        _tags(alignment),
+        COLUMNS,
+        n_columns,
+    )
+    yield b"//\n"
+
+
+def _one_line(description: str, name: bytes) -> bytes:
+    """A description as it is. Raises InputError where it has a line break."""
+    if "\n" in description or "\r" in description:
+        raise InputError("the description holds a line break: rename it", record=name.decode())
+    return shown(description).encode()
+
+
+def _tags(alignment: MultipleAlignment) -> list[tuple[bytes, bytes]]:
+    """Lines of the columns: mean posteriors of nodes, nodes, and those that are masked."""
+    is_node, means = alignment.is_node, alignment.column_confidence
+    assert is_node is not None
+    tags = []
+    if means is not None:
+        tags.append((b"PP_cons", _line(is_node, digits(means))))
+    tags.append((b"RF", _line(is_node, ord("x"))))
+    if alignment.is_masked is not None:
+        has_sign = is_node.copy()  # of all nodes but the last one, at which hmmalign stops
+        has_sign[np.flatnonzero(is_node)[-1:]] = False
+        tags.append((b"MM", _line(has_sign, np.where(alignment.is_masked, ord("m"), GAP))))
+    return tags
+
+
+def _line(where: NDArray[np.bool_], letters: NDArray[np.integer] | int) -> bytes:
+    """These letters in some columns, and dots."""
+    return np.where(where, letters, DOT).astype(np.uint8).tobytes()
+
+
+class _Spread:
+    """Values of residues in the columns that these have."""
+
+    def __init__(self, alignment: MultipleAlignment) -> None:
+        self.columns, self.offsets = alignment.columns, alignment.sequences.offsets
+
+    def __call__(self, values: Letters, fill: Letters, first: int, last: int, begin: int, end: int) -> Letters:
+        """Rows [first, last) in the columns [begin, end); `fill` has the letter of each column without a residue."""
+        cells = np.empty((last - first, end - begin), np.uint8)
+        cells[:] = fill[begin:end]
+        _native.spread_residues(values, self.columns, self.offsets[first : last + 1], begin, cells)
+        return cells
+
+
+#: Letters per line of A2M. A free insertion is what SAM takes O for, so X stands there; the format holds letters alone,
+#: and where a stop (*) is, no residue, as Easel has it.
+LINE = 60
+_LETTERS = bytes(byte if chr(byte).isascii() and chr(byte).isalpha() else GAP for byte in range(256))
+UPPER = np.frombuffer(_LETTERS.upper().replace(b"O", b"X"), np.uint8)
+LOWER = np.frombuffer(_LETTERS.lower(), np.uint8)
+
+
+def encode_a2m(alignment: MultipleAlignment, context: AlignedContext) -> bytes:
+    """The records: upper case and ``-`` in columns of nodes (of the first row, where there is no model), else lower."""
+    is_match = alignment.letters[0] != GAP if alignment.is_node is None else alignment.is_node
+    rows.check_names(alignment.names)
+    descriptions = alignment.sequences.descriptions or ("",) * len(alignment)
+    out = bytearray()
+    for k, (name, description) in enumerate(zip(alignment.names, descriptions, strict=True)):
+        letters = np.frombuffer(alignment.row(k), np.uint8)
+        stays = is_match | (LOWER[letters] != GAP)
+        text = np.where(is_match, UPPER[letters], LOWER[letters])[stays].tobytes()
+        more = b" " + _one_line(description, name.encode()) if description else b""
+        out += b">" + name.encode() + more + b"\n"
+        for at in range(0, len(text), LINE):
+            out += text[at : at + LINE] + b"\n"
+    return bytes(out)
+
+
+A2M = Codec(encode_a2m, concatenated())

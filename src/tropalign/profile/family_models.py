@@ -1,0 +1,178 @@
+"""The model that sequences are aligned to: of proteins, DNA or RNA, with the alignment that it was made of in mind."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign import _native
+from tropalign.errors import InputError, named, shown
+from tropalign.profile.model_files import OLD_TEXT, TEXT, check_probabilities, fields_of, is_binary, pressed_alone
+from tropalign.profile.models import Model
+from tropalign.profile.proteins import BACKGROUND, EASEL_CODES, LETTERS, UNKNOWN, WILDCARD
+from tropalign.properties import cached_property
+from tropalign.sequences.alphabet import NUCLEOTIDE, PROTEIN, Alphabet
+from tropalign.sequences.files import Source, file_name, opened
+from tropalign.sequences.texts import decoded
+
+
+@dataclass(frozen=True, eq=False)
+class Letters:
+    """The letters of a kind of models, in Easel's order.
+
+    Attributes
+    ----------
+    symbols
+        A letter per code: residues, the gap, ambiguous letters, ``*`` and ``~``.
+    wildcard
+        What letters are read as that are none of these.
+    codes : uint8, shape (256,)
+        The code of each byte.
+    background : float32
+        How often each residue stands in sequences of any family.
+    alphabet
+        Of sequences that are aligned to such a model.
+    """
+
+    symbols: str
+    wildcard: str
+    codes: NDArray[np.uint8]
+    background: NDArray[np.float32]
+    alphabet: Alphabet
+
+    @cached_property
+    def cased(self) -> NDArray[np.uint8]:
+        """The letter of each code in upper case, and from 32 on in lower case, uint8, shape (64,)."""
+        return np.frombuffer((self.symbols.ljust(32) + self.symbols.lower().ljust(32)).encode(), np.uint8)
+
+
+def _nucleotides(symbols: str, synonyms: dict[str, str]) -> Letters:
+    codes = np.full(256, symbols.index("N"), np.uint8)
+    for letter, stands_for in (*zip(symbols, symbols, strict=True), *synonyms.items()):
+        codes[[ord(letter), ord(letter.lower())]] = symbols.index(stands_for)
+    return Letters(symbols, "N", codes, np.full(4, 0.25, np.float32), NUCLEOTIDE)
+
+
+def _proteins() -> Letters:
+    codes = EASEL_CODES.copy()
+    codes[codes == UNKNOWN] = LETTERS.index(WILDCARD)
+    return Letters(LETTERS, WILDCARD, codes, np.array(BACKGROUND), PROTEIN)
+
+
+#: By what the files call the alphabet.
+LETTERS_OF: Final = {
+    "amino": _proteins(),
+    "dna": _nucleotides("ACGT-RYMKSWHBVDN*~", {"U": "T", "X": "N", "I": "A", "_": "-", ".": "-"}),
+    "rna": _nucleotides("ACGU-RYMKSWHBVDN*~", {"T": "U", "X": "N", "I": "A", "_": "-", ".": "-"}),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class FamilyModel:
+    """A profile hidden Markov model that sequences are aligned to.
+
+    Attributes
+    ----------
+    name
+    kind
+        Of its residues: "amino", "dna" or "rna".
+    match : float32, shape (length + 1, 20 or 4)
+    transitions : float32, shape (length + 1, 7)
+        Both as `Model` has them.
+    mask
+        A letter per node, ``m`` for those that are masked; None without any.
+    columns : int32, shape (length,), or None
+        The column of each node in the alignment that the model was made of, from 1.
+    checksum
+        Of that alignment.
+    file
+        What messages call the file that it came from.
+    """
+
+    name: str
+    kind: str
+    match: NDArray[np.float32] = field(repr=False)
+    transitions: NDArray[np.float32] = field(repr=False)
+    mask: str | None = field(default=None, repr=False)
+    columns: NDArray[np.int32] | None = field(default=None, repr=False)
+    checksum: int | None = field(default=None, repr=False)
+    file: str | None = field(default=None, repr=False)
+
+    @property
+    def length(self) -> int:
+        """How many nodes it has."""
+        return len(self.match) - 1
+
+    @property
+    def letters(self) -> Letters:
+        """The letters of its residues."""
+        return LETTERS_OF[self.kind]
+
+    @cached_property
+    def native(self) -> _native.AlignmentModel:
+        """The model as native code takes it."""
+        return _native.AlignmentModel(self.match, self.transitions, self.letters.background)
+
+
+def read_family_model(source: Source) -> FamilyModel:
+    """The model of a file that holds one.
+
+    Parameters
+    ----------
+    source
+        A file's name ("-" is standard input) or an open file, in HMMER's formats; compression is judged by content.
+
+    Raises
+    ------
+    InputError
+        A file that cannot be read or holds something else, several models, a damaged one, or one of another alphabet
+        than proteins, DNA and RNA.
+    """
+    source = pressed_alone(source)
+    file = file_name(source)
+    with opened(source) as stream:
+        begin = stream.peek(len(OLD_TEXT)).lstrip()
+        if begin and not begin.startswith((TEXT, OLD_TEXT, b"#")) and not is_binary(begin):
+            raise InputError(
+                "this is no model of HMMER's: give what hmmbuild writes, or add sequences to an alignment with "
+                f"{named('add')}",
+                file=file,
+            )
+        models = fields_of(stream, file, with_nucleotides=True)
+        found, line = next(models)
+        kind, name = decoded(found["alphabet"]), decoded(found["name"])
+        if kind not in LETTERS_OF:
+            raise InputError(
+                f"the model is one of {shown(kind)}, and sequences are aligned to models of {', '.join(LETTERS_OF)}",
+                file=file,
+                record=name,
+            )
+        check_probabilities(found, file, line)
+        if next(models, None) is not None:
+            raise InputError(
+                f"the file holds several models, {shown(name)!r} and others, and sequences are aligned to one: write "
+                "that one to a file (hmmfetch)",
+                file=file,
+            )
+    return FamilyModel(
+        name=name,
+        kind=kind,
+        match=found["match"],
+        transitions=found["transitions"],
+        mask=found["mask"].decode("latin-1") or None,
+        columns=found.get("columns"),
+        checksum=found.get("checksum"),
+        file=file,
+    )
+
+
+def family_model_of(given: Any) -> FamilyModel | None:
+    """A model that Python code has already; None for anything else."""
+    if isinstance(given, FamilyModel):
+        return given
+    if isinstance(given, Model):
+        return FamilyModel(given.name, "amino", given.match, given.transitions, given.mask)
+    return None
