@@ -156,6 +156,34 @@ Numpy<int32_t> bootstrap_counts_of(Array<uint8_t, 2> codes, const std::string &m
     return to_numpy(std::move(counts));
 }
 
+Tuple<Numpy<uint64_t>, Numpy<uint64_t>> bootstrap_splits_of(Array<uint8_t, 2> codes, const std::string &model,
+                                                            bool is_joining, Array<int32_t, 1> parents,
+                                                            int64_t n_samples, uint64_t seed, double greatest,
+                                                            int n_threads, Progress progress, int64_t first_sample) {
+    require_threads(n_threads);
+    require_progress(progress);
+    Bootstrap bootstrap{
+        static_cast<int64_t>(codes.shape(1)), model_named(model), is_joining, first_sample, n_samples, seed, greatest};
+    require(codes.shape(0) >= 4, "codes: fewer than four rows");
+    const CodedRows rows = coded_rows(codes);
+    require_parents(parents, rows.n_rows());
+    require(n_samples >= 1 && n_samples <= 100'000, "n_samples: below 1, or above 100000");
+    require(first_sample >= 0 && first_sample <= INT32_MAX, "first_sample: below 0, or above 2147483647");
+    require(greatest >= 0 && greatest <= 1e30, "greatest: no number from 0 to 1e30");
+    const size_t per_sample = splits_per_sample(rows.n_rows(), is_joining);
+    std::vector<uint64_t> wanted, found;
+    PythonPoll poll(progress);
+    {
+        nb::gil_scoped_release released;
+        wanted = tree_splits(parents.data(), static_cast<int64_t>(parents.size()), rows.n_rows(), is_joining);
+        found = bootstrap_splits(rows, bootstrap, n_threads, std::ref(poll));
+    }
+    poll.rethrow();
+    return nb::make_tuple(
+        to_numpy(std::move(wanted)),
+        to_numpy(std::move(found), std::array<size_t, 2>{static_cast<size_t>(n_samples), per_sample}));
+}
+
 }  // namespace
 }  // namespace tropalign
 
@@ -174,4 +202,7 @@ void bind_trees(nb::module_ &m) {
     m.def("bootstrap_counts", &bootstrap_counts_of, array("codes"), "model"_a, "is_joining"_a, array("parents"),
           "n_samples"_a, "seed"_a, "greatest"_a, "n_threads"_a, "progress"_a.none() = nb::none(), "first_sample"_a = 0,
           "Samples that have the split above each node; see native/trees/bootstrap.hpp.");
+    m.def("bootstrap_splits", &bootstrap_splits_of, array("codes"), "model"_a, "is_joining"_a, array("parents"),
+          "n_samples"_a, "seed"_a, "greatest"_a, "n_threads"_a, "progress"_a.none() = nb::none(), "first_sample"_a = 0,
+          "Numbers of the splits of a tree, and of those of each sample's; see native/trees/bootstrap.hpp.");
 }

@@ -68,21 +68,18 @@ std::vector<int32_t> parents_of(const double *distances, int32_t n, bool is_join
 struct Sample {
     CodedRows rows;
     std::vector<double> distances;
-    std::vector<int32_t> columns, counts;
+    std::vector<int32_t> columns;
 };
 
-}  // namespace
-
-std::vector<int32_t> bootstrap_counts(const CodedRows &rows, const int32_t *parents, int64_t n_nodes,
-                                      const Bootstrap &bootstrap, int n_threads, const Poll &poll) {
+/// Calls take(thread, item, parents) with the tree of each sample; false when poll ended the work.
+template <class Take>
+bool with_samples(const CodedRows &rows, const Bootstrap &bootstrap, int n_threads, const Poll &poll,
+                  const Take &take) {
     const int64_t n = rows.n_rows(), n_pairs = n * (n - 1) / 2;
-    const Splits splits(n, !bootstrap.is_joining);
-    const std::vector<uint64_t> wanted = splits.of(parents, n_nodes);
-    n_threads = useful_threads(n_threads, bootstrap.n_samples, 1);
     std::vector<Sample> samples;
     for (int thread = 0; thread < n_threads; ++thread)
         samples.push_back({CodedRows(n, bootstrap.n_columns), std::vector<double>(n_pairs),
-                           std::vector<int32_t>(bootstrap.n_columns), std::vector<int32_t>(n_nodes, 0)});
+                           std::vector<int32_t>(bootstrap.n_columns)});
     const auto work = [&](int thread, int64_t item) {
         Sample &sample = samples[thread];
         uint64_t state = mixed(bootstrap.seed ^ mixed(static_cast<uint64_t>(bootstrap.first_sample + item)));
@@ -94,18 +91,49 @@ std::vector<int32_t> bootstrap_counts(const CodedRows &rows, const int32_t *pare
         aligned_distances(sample.rows, bootstrap.model, sample.distances.data());
         for (double &distance : sample.distances)
             if (!std::isfinite(distance)) distance = bootstrap.greatest;
-        const std::vector<int32_t> found =
-            parents_of(sample.distances.data(), static_cast<int32_t>(n), bootstrap.is_joining);
+        take(thread, item, parents_of(sample.distances.data(), static_cast<int32_t>(n), bootstrap.is_joining));
+    };
+    return parallel(n_threads, bootstrap.n_samples, 1, work, poll);
+}
+
+}  // namespace
+
+std::vector<int32_t> bootstrap_counts(const CodedRows &rows, const int32_t *parents, int64_t n_nodes,
+                                      const Bootstrap &bootstrap, int n_threads, const Poll &poll) {
+    const int64_t n = rows.n_rows();
+    const Splits splits(n, !bootstrap.is_joining);
+    const std::vector<uint64_t> wanted = splits.of(parents, n_nodes);
+    n_threads = useful_threads(n_threads, bootstrap.n_samples, 1);
+    std::vector<std::vector<int32_t>> of_threads(n_threads, std::vector<int32_t>(n_nodes, 0));
+    const auto count = [&](int thread, int64_t, const std::vector<int32_t> &found) {
         std::vector<uint64_t> there = splits.of(found.data(), static_cast<int64_t>(found.size()));
         std::sort(there.begin(), there.end());
         for (size_t k = n; k < wanted.size(); ++k)
-            sample.counts[k] += std::binary_search(there.begin(), there.end(), wanted[k]);
+            of_threads[thread][k] += std::binary_search(there.begin(), there.end(), wanted[k]);
     };
     std::vector<int32_t> counts(n_nodes, 0);
-    if (!parallel(n_threads, bootstrap.n_samples, 1, work, poll)) return counts;
-    for (const Sample &sample : samples)
-        for (int64_t k = 0; k < n_nodes; ++k) counts[k] += sample.counts[k];
+    if (!with_samples(rows, bootstrap, n_threads, poll, count)) return counts;
+    for (const std::vector<int32_t> &some : of_threads)
+        for (int64_t k = 0; k < n_nodes; ++k) counts[k] += some[k];
     return counts;
+}
+
+std::vector<uint64_t> bootstrap_splits(const CodedRows &rows, const Bootstrap &bootstrap, int n_threads,
+                                       const Poll &poll) {
+    const int64_t n = rows.n_rows(), per_sample = splits_per_sample(n, bootstrap.is_joining);
+    const Splits splits(n, !bootstrap.is_joining);
+    std::vector<uint64_t> all(per_sample * bootstrap.n_samples, 0);
+    const auto keep = [&](int, int64_t item, const std::vector<int32_t> &found) {
+        const std::vector<uint64_t> there = splits.of(found.data(), static_cast<int64_t>(found.size()));
+        std::copy(there.begin() + n, there.end(), all.begin() + item * per_sample);
+    };
+    with_samples(rows, bootstrap, useful_threads(n_threads, bootstrap.n_samples, 1), poll, keep);
+    return all;
+}
+
+std::vector<uint64_t> tree_splits(const int32_t *parents, int64_t n_nodes, int64_t n_leaves, bool is_joining) {
+    const std::vector<uint64_t> all = Splits(n_leaves, !is_joining).of(parents, n_nodes);
+    return {all.begin() + n_leaves, all.end()};
 }
 
 }  // namespace tropalign

@@ -22,4 +22,15 @@ struct Bootstrap {
 std::vector<int32_t> bootstrap_counts(const CodedRows &rows, const int32_t *parents, int64_t n_nodes,
                                       const Bootstrap &bootstrap, int n_threads, const Poll &poll);
 
+/// Splits (with UPGMA clades) of two leaves or more on each side that the tree of a sample has.
+inline int64_t splits_per_sample(int64_t n_leaves, bool is_joining) { return n_leaves - (is_joining ? 3 : 2); }
+
+/// A number per split of each sample's tree, splits_per_sample of them a sample; equal numbers are equal splits. When
+/// poll returns false, they are of no use.
+std::vector<uint64_t> bootstrap_splits(const CodedRows &rows, const Bootstrap &bootstrap, int n_threads,
+                                       const Poll &poll);
+
+/// The numbers of the splits above the inner nodes of a tree, the root left out; parents as of bootstrap_counts.
+std::vector<uint64_t> tree_splits(const int32_t *parents, int64_t n_nodes, int64_t n_leaves, bool is_joining);
+
 }  // namespace tropalign

@@ -612,6 +612,18 @@ def bootstrap_counts(
     progress: Callable[[int], object] | None = None,
     first_sample: int = 0,
 ) -> _int32: ...
+def bootstrap_splits(
+    codes: _uint8,
+    model: str,
+    is_joining: bool,
+    parents: _int32,
+    n_samples: int,
+    seed: int,
+    greatest: float,
+    n_threads: int,
+    progress: Callable[[int], object] | None = None,
+    first_sample: int = 0,
+) -> tuple[_uint64, _uint64]: ...
 def clustalw_progressive(
     letters: _uint8,
     offsets: _int64,

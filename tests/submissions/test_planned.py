@@ -131,7 +131,7 @@ def test_a_database_stands_where_a_file_does(tmp_path, monkeypatch):
 def some_values(verb):
     for one in served_verb(verb).options:
         values = {"flag": [True], "whole": [200], "number": [0.25, 1e-7], "text": ["-x=y z"], "choice": one.choices}
-        for value in values[one.kind]:
+        for value in ["auto"] if one.dest == "bootstrap" else values[one.kind]:
             yield one, value
 
 
@@ -154,7 +154,8 @@ def test_the_server_decides_how_to_run():
     taxa = {"taxa": (InputItem("a.fa"),)}
     at_once, _ = planned(Submission("tree", taxa), str, Resources(10**9, 3, "local:2"))
     shared, _ = planned(Submission("tree", taxa, {"bootstrap": 9}), str, Resources(10**9, 3, "local:2"))
-    assert "--cluster=local:2" not in at_once and "--cluster=local:2" in shared
+    settling, _ = planned(Submission("tree", taxa, {"bootstrap": "auto"}), str, Resources(10**9, 3, "local:2"))
+    assert "--cluster=local:2" not in (*at_once, *settling) and "--cluster=local:2" in shared
     assert planned(example("score")[0], lambda item: item.name, RESOURCES)[0][:2] == [
         "score",
         "--output=efp_clustalw.tsv",

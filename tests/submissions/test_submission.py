@@ -34,7 +34,7 @@ def test_json_goes_both_ways(verb):
 
 def filled(verb):
     """Every option of a verb, with a value that is not its default."""
-    texts = {"columns": "query,target", "free_ends": "query-start"}
+    texts = {"columns": "query,target", "free_ends": "query-start", "bootstrap": "auto"}
     words = {"flag": True, "whole": 200, "number": 0.25, "text": "x"}
     for one in served_verb(verb).options:
         if one.kind == "choice":
@@ -74,7 +74,7 @@ def with_others(verb, dest, value):
     if option.group.endswith("clustalw"):
         others |= BY_CLUSTALW
     if (verb, dest) == ("tree", "seed"):
-        others["bootstrap"] = 9
+        others["bootstrap"] = "9"
     if (verb, dest) == ("pairs", "db_size"):
         others["max_evalue"] = 3
     if dest == "sizeout":

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +14,10 @@ from numpy.typing import NDArray
 from tropalign import _native
 from tropalign.devices.names import DeviceLike, device_names
 from tropalign.devices.registry import open_devices
+from tropalign.distance_trees.bootstopping import MOST_SAMPLES, settled_samples
 from tropalign.distance_trees.distances import SATURATED, alignment_of, checked_model, compared_codes
 from tropalign.distance_trees.matrix import require_memory
-from tropalign.errors import InputError, UsageError
+from tropalign.errors import InputError, TropalignWarning, UsageError
 from tropalign.execution.cluster_address import is_cluster
 from tropalign.execution.manifest import Shard
 from tropalign.execution.partition import CostList, cuts, share
@@ -29,6 +31,8 @@ from tropalign.trees.tree import Tree
 
 #: Ways to make a tree of distances.
 METHODS = ("nj", "upgma")
+#: The word for as many samples as it takes.
+AUTO = "auto"
 #: A tile's cost, in pairs of letters that are compared: about a second of one core.
 TILE_CELLS = 5_000_000_000
 
@@ -36,7 +40,7 @@ TILE_CELLS = 5_000_000_000
 def with_support(
     tree: Tree,
     alignment: MultipleAlignment,
-    n_samples: int = 100,
+    n_samples: int | str = 100,
     *,
     method: str = "nj",
     model: str | None = None,
@@ -60,11 +64,14 @@ def with_support(
     alignment
         What to draw columns from.
     n_samples
-        Trees to make.
+        Trees to make; "auto" for as many as it takes until support has settled, by the frequency criterion of
+        Pattengale et al. 2010: after every 50 samples these are halved at random 100 times, and in 99 of these the
+        frequencies of all splits in both halves have to correlate by .99; 1000 samples at most. The tree's
+        `n_samples` says how many there were.
     method, model, gaps
         How each is made.
     seed
-        Of the draws.
+        Of the draws, and of the halves.
     n_threads
         0: as many as the process may use; at most 1024.
     memory_bytes
@@ -98,13 +105,21 @@ def with_support(
     if not isinstance(tree, Tree):
         raise UsageError(f"an object of type {type(tree).__name__} is no Tree: make one of the alignment's distances")
     alignment = alignment_of(alignment)
-    n_samples = whole_number("n_samples", n_samples, 1, 1_000_000)
+    if n_samples != AUTO:
+        n_samples = whole_number("n_samples", n_samples, 1, 1_000_000)
     n_threads, memory_bytes = checked_threads(n_threads), checked_memory(memory_bytes)
     made: dict[str, Any] = {"method": method, "model": model, "gaps": gaps, "seed": seed}
-    if names := _cluster_in(device):
+    means: dict[str, Any]
+    names = _cluster_in(device)
+    if isinstance(n_samples, str):
+        if names:
+            raise UsageError("a cluster shares out a known number of samples, and auto is none: give a number")
+        means = {"n_threads": n_threads, "memory_bytes": memory_bytes, "progress": progress}
+        return _settled(tree, alignment, **made, **means)
+    if names:
         counts = _counts_elsewhere(names, tree, alignment, n_samples, n_threads, memory_bytes, progress, made)
     else:
-        means: dict[str, Any] = {"n_threads": n_threads, "memory_bytes": memory_bytes, "progress": progress}
+        means = {"n_threads": n_threads, "memory_bytes": memory_bytes, "progress": progress}
         counts = sample_counts(tree, alignment, range(n_samples), **made, **means)
     return supported(tree, counts, n_samples)
 
@@ -154,6 +169,33 @@ def sample_counts(
 
     A sample depends on the seed and its number alone, so that samples may be counted in several calls.
     """
+    source = _source(tree, alignment, method, model, gaps, seed, n_threads, memory_bytes)
+    if tree.n_taxa < 4:
+        return np.zeros(len(tree.lengths), np.int32)
+    return _native.bootstrap_counts(
+        *source.trees, len(samples), source.seed, SATURATED, source.n_threads, progress, samples.start
+    )
+
+
+class _Source(NamedTuple):
+    """What samples are made of: codes, model, whether by neighbour joining, and the nodes above the tree's nodes."""
+
+    trees: tuple[NDArray[np.uint8], str, bool, NDArray[np.int32]]
+    seed: int
+    n_threads: int
+
+
+def _source(
+    tree: Tree,
+    alignment: MultipleAlignment,
+    method: str,
+    model: str | None,
+    gaps: str,
+    seed: int,
+    n_threads: int,
+    memory_bytes: int | None,
+) -> _Source:
+    """Checks what samples are made of; raises as `with_support` does."""
     if method not in METHODS:
         raise UsageError(f"method {method!r} is none of {', '.join(METHODS)}")
     seed = whole_number("seed", seed, 0, 2**63 - 1)
@@ -161,16 +203,50 @@ def sample_counts(
         raise InputError("the taxa of the tree are not the rows of the alignment: make it of them")
     chosen = checked_model(model, alignment.sequences.alphabet)
     codes = compared_codes(alignment, gaps)
-    n = tree.n_taxa
-    if n < 4:
-        return np.zeros(len(tree.lengths), np.int32)
-    threads = _threads_within(memory_bytes, resolve_threads(checked_threads(n_threads)), n, codes.nbytes)
+    n, threads = tree.n_taxa, resolve_threads(checked_threads(n_threads))
+    if n >= 4:
+        threads = _threads_within(memory_bytes, threads, n, codes.nbytes)
     parents = np.full(len(tree.lengths), -1, np.int32)
     for k, joined in enumerate(tree.children):
         parents[list(joined)] = n + k
-    return _native.bootstrap_counts(
-        codes, chosen, method == "nj", parents, len(samples), seed, SATURATED, threads, progress, samples.start
+    return _Source((codes, chosen, method == "nj", parents), seed, threads)
+
+
+def _settled(
+    tree: Tree,
+    alignment: MultipleAlignment,
+    *,
+    progress: Callable[[int], object] | None,
+    memory_bytes: int | None,
+    n_threads: int,
+    **made: Any,
+) -> Tree:
+    """The tree with support from as many samples as it takes."""
+    source = _source(tree, alignment, n_threads=n_threads, memory_bytes=memory_bytes, **made)
+    if tree.n_taxa < 4:
+        return replace(supported(tree, np.zeros(len(tree.lengths), np.int32), 1), n_samples=0)
+    # Splits of all samples, the numbers of them and what sorting them takes.
+    require_memory(
+        40 * MOST_SAMPLES * tree.n_taxa, memory_bytes, f"the splits of {MOST_SAMPLES} samples of {tree.n_taxa} taxa"
     )
+    wanted = np.zeros(0, np.uint64)
+
+    def more(begin: int, end: int) -> NDArray[np.uint64]:
+        nonlocal wanted
+        told = None if progress is None else lambda done: progress(begin + done)
+        wanted, found = _native.bootstrap_splits(
+            *source.trees, end - begin, source.seed, SATURATED, source.n_threads, told, begin
+        )
+        return found
+
+    splits, is_settled = settled_samples(more, source.seed)
+    if not is_settled:
+        warnings.warn(f"support has not settled after {len(splits):,} samples", TropalignWarning, stacklevel=3)
+    numbers, times = np.unique(splits, return_counts=True)
+    at = np.minimum(np.searchsorted(numbers, wanted), len(numbers) - 1)
+    counts = np.zeros(len(tree.lengths), np.int64)
+    counts[tree.n_taxa : -1] = np.where(numbers[at] == wanted, times[at], 0)
+    return supported(tree, counts, len(splits))
 
 
 def supported(tree: Tree, counts: NDArray[np.integer], n_samples: int) -> Tree:
@@ -179,7 +255,7 @@ def supported(tree: Tree, counts: NDArray[np.integer], n_samples: int) -> Tree:
     n = tree.n_taxa
     if n >= 4:
         support[n:-1] = 100.0 * counts[n:-1] / n_samples
-    return replace(tree, support=support)
+    return replace(tree, support=support, n_samples=n_samples)
 
 
 def _threads_within(memory_bytes: int | None, n_threads: int, n: int, n_codes: int) -> int:

@@ -109,7 +109,7 @@ def _computes_on_cluster(submission: Submission, verb: ServedVerb) -> bool:
     """Whether the verb takes a cluster for this job."""
     options = submission.options
     if submission.verb == "tree":
-        return bool(options.get("unaligned") or options.get("bootstrap"))
+        return bool(options.get("unaligned") or options.get("bootstrap", "auto") != "auto")
     if submission.verb == "msa" and options.get("method") == "clustalw":
         return False
     return verb.takes_cluster

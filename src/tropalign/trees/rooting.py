@@ -148,20 +148,21 @@ def _rooted_between(tree: Tree, around: list[list[_Branch]], first: int, second:
     top.append(_Branch(second, between.length - top[0].length, between.support))
     number = dict(zip(range(n), range(n), strict=True))
     children: list[tuple[int, ...]] = []
-    lengths, support = [0.0] * n, [np.nan] * n
+    lengths, support_of = [0.0] * n, [np.nan] * n
     for node, below in _parents_last(around, first, second):
         for branch in below:
-            lengths[number[branch.node]], support[number[branch.node]] = branch.length, branch.support
+            lengths[number[branch.node]], support_of[number[branch.node]] = branch.length, branch.support
         number[node] = n + len(children)
         children.append(tuple(number[branch.node] for branch in below))
         lengths.append(0.0)
-        support.append(np.nan)
+        support_of.append(np.nan)
     for branch in top:
-        lengths[number[branch.node]], support[number[branch.node]] = branch.length, branch.support
+        lengths[number[branch.node]], support_of[number[branch.node]] = branch.length, branch.support
     children.append((number[first], number[second]))
-    supported = np.array([*support, np.nan])
+    supported = np.array([*support_of, np.nan])
     supported[:n] = np.nan
-    return Tree(tree.names, tuple(children), np.array([*lengths, 0.0]), None if tree.support is None else supported)
+    support = None if tree.support is None else supported
+    return Tree(tree.names, tuple(children), np.array([*lengths, 0.0]), support, tree.n_samples)
 
 
 def _parents_last(around: list[list[_Branch]], first: int, second: int) -> list[tuple[int, list[_Branch]]]:

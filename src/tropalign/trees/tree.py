@@ -34,6 +34,8 @@ class Tree:
     support : float64, shape (n_nodes,), or None
         Percent of the bootstrap samples that have the branch above each node; NaN where it is not known. Of a tree
         from a file, what the file says: percent, or shares up to 1.
+    n_samples : int or None
+        How many bootstrap samples these are, where that is known.
 
     Examples
     --------
@@ -48,6 +50,7 @@ class Tree:
     children: tuple[tuple[int, ...], ...]
     lengths: NDArray[np.float64]
     support: NDArray[np.float64] | None = None
+    n_samples: int | None = None
 
     def __repr__(self) -> str:
         return f"Tree: {self.n_taxa} taxa, {'rooted' if self.is_rooted else 'unrooted'}"

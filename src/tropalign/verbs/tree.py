@@ -7,7 +7,7 @@ import shlex
 import time
 from typing import TYPE_CHECKING, Any
 
-from tropalign.options.kinds import TEXT, Choices, whole
+from tropalign.options.kinds import TEXT, Choices, Kind, whole
 from tropalign.options.option import Options, again, input_file, option, output_file
 from tropalign.verbs.alignment import SequenceOptions
 from tropalign.verbs.command import Command, Served, naming
@@ -34,8 +34,17 @@ if TYPE_CHECKING:
     from tropalign.execution.task import Device
     from tropalign.trees import Tree
 
+#: The word for as many samples as it takes, which `tropalign.distance_trees.bootstrap` has, too.
+AUTO = "auto"
 #: Negative lengths nearer to 0 than this share of the longest branch are roundings, and not worth a word.
 ROUNDING = 1e-6
+
+
+def samples(text: str) -> str:
+    """Reads a number of samples, or auto. Raises ValueError."""
+    if not (word := text.strip()).lstrip("-+").isdigit() and word != AUTO:
+        raise ValueError(f"{text!r} is neither a whole number nor auto")
+    return AUTO if word == AUTO else str(whole(1, 1_000_000).parse(text))
 
 
 class DistanceOptions(Options, group="distances"):
@@ -76,13 +85,14 @@ class TreeOptions(Options, group="tree"):
         is_common=True,
         help="neighbour joining (default), which gives a tree without a root, or UPGMA",
     )
-    bootstrap: int | None = option(
+    bootstrap: str | None = option(
         default=None,
-        kind=whole(1, 1_000_000),
+        kind=Kind("text", samples),
         metavar="N",
         label="Bootstrap samples",
         is_common=True,
-        help="support of the branches, from N samples",
+        help="support of the branches, from N samples; auto: as many as it takes until support has settled, 1000 at "
+        "most",
     )
     seed: int | None = option(
         default=None, kind=whole(0), metavar="N", label="Random seed", help="what the samples depend on (default: 0)"
@@ -212,7 +222,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
             _write_distances(given, places)
         if self.colours is not None:
             tell_unknown(groups, tree.names, self.colours)
-        _write_tree(self, tree, outputs, begin)
+        _write_tree(self, tree, [_telling(output, tree) for output in outputs], begin)
 
     def check(self) -> None:
         refuse = self.refuse
@@ -221,6 +231,8 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
                 "--shard shares out the samples of --bootstrap or the pairs of --unaligned, and a tree without these "
                 "takes a moment: leave it out"
             )
+        if self.bootstrap == AUTO and (self.shard is not None or self.cluster is not None):
+            refuse("--shard and --cluster share out a known number of samples, and auto is none: give --bootstrap N")
         if self.device is not None and not self.unaligned:
             refuse("--device belongs to --unaligned: leave it out")
         if self.cluster is not None and not self.unaligned and self.bootstrap is None:
@@ -283,9 +295,9 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
             given = alignment_in_bytes(self, data, memory_bytes, show)
             tree = _joined(self, given, memory_bytes, show)
             found = sum_of(shards.sections(0), len(tree.lengths))
-            tree = _rooted(self, supported(tree, found, self.bootstrap or 0))
+            tree = _rooted(self, supported(tree, found, int(self.bootstrap or 0)))
         _write_distances(given, places)
-        _write_tree(self, tree, outputs, begin)
+        _write_tree(self, tree, [_telling(output, tree) for output in outputs], begin)
 
 
 def _tree_outputs(options: MakeTree, places: Mapping[str, str], groups: Mapping[str, str]) -> list[Output]:
@@ -315,6 +327,18 @@ def _tree_outputs(options: MakeTree, places: Mapping[str, str], groups: Mapping[
     return outputs
 
 
+def _telling(output: Output, tree: Tree) -> Output:
+    """The output with a header that says how many samples there were."""
+    from dataclasses import replace
+
+    from tropalign.formats.writer import FormatWriter
+
+    if tree.n_samples is None or not isinstance(writer := output.writer, FormatWriter):
+        return output
+    header = replace(writer.header, parameters={"bootstrap samples": str(tree.n_samples)})
+    return replace(output, writer=replace(writer, header=header))
+
+
 def _write_distances(given: Distances, places: Mapping[str, str]) -> None:
     """The distances, where they are wanted."""
     from tropalign.execution.files import write_to
@@ -333,7 +357,8 @@ def _write_tree(options: MakeTree, tree: Tree, outputs: list[Output], begin: flo
     write_outputs(outputs, lambda output: [output.writer.encode(tree)])
     if not options.quiet:
         paths = [path for path in (*(output.path for output in outputs), options.distances_out) if path is not None]
-        tell_of(f"{tree.n_taxa:,} taxa", time.perf_counter() - begin, 0, paths)
+        sampled = "" if tree.n_samples is None else f", {tree.n_samples:,} samples"
+        tell_of(f"{tree.n_taxa:,} taxa{sampled}", time.perf_counter() - begin, 0, paths)
 
 
 def _shard(options: MakeTree, memory_bytes: int, allowed: int, show: Show) -> None:
@@ -362,7 +387,9 @@ def _shard(options: MakeTree, memory_bytes: int, allowed: int, show: Show) -> No
         tree, alignment = _joined(options, given, memory_bytes, show), given.alignment
         assert alignment is not None
         words = _sampling(options)
-        task = SampleTask(tree, alignment, options.bootstrap or 0, options.shard, memory_bytes=memory_bytes, **words)
+        task = SampleTask(
+            tree, alignment, int(options.bootstrap or 0), options.shard, memory_bytes=memory_bytes, **words
+        )
         cost_cells = sum(tile.cost_cells for tile in task.tiles())
         processors = ["cpu", *filter(None, [options.cluster])]
         devices = open_devices(processors, options.threads, cost_cells, memory_bytes)
@@ -399,8 +426,9 @@ def _tree(options: MakeTree, given: Distances, memory_bytes: int, show: Show) ->
             "memory_bytes": memory_bytes,
             "device": devices_of(options),
         }
-        with show("samples", options.bootstrap) as progress:
-            tree = with_support(tree, alignment, options.bootstrap, progress=progress, **_sampling(options), **means)
+        n_samples = options.bootstrap if options.bootstrap == AUTO else int(options.bootstrap)
+        with show("samples", None if isinstance(n_samples, str) else n_samples) as progress:
+            tree = with_support(tree, alignment, n_samples, progress=progress, **_sampling(options), **means)
     return _rooted(options, tree)
 
 
