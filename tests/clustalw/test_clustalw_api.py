@@ -61,7 +61,7 @@ def test_what_a_stage_tells():
         (InputError, {"tree": "(a:1,b:1);"}, "the tree has no 'c'"),
         (InputError, {"tree": "((a:1,b:1):1,d:1);"}, "the tree has 'd', which is no sequence, and it has no 'c'"),
         (InputError, {"tree": "((a:1,b:1"}, "the tree"),
-        (ResourceError, {"memory_bytes": 1000}, "needs 2.0 MiB of memory and 1000 B are allowed"),
+        (ResourceError, {"memory_bytes": 1000}, "needs 2.1 MiB of memory and 1000 B are allowed"),
     ],
 )
 def test_wrong_calls(error, call, why):

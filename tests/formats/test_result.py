@@ -171,7 +171,7 @@ def one_as(wanted, value):
 
 #: Arrays of results whose first numbers no result has: each of them went wrong in use once.
 NUMBERS = [
-    *(("aligned", name, value) for name in ("residue_confidence", "column_confidence") for value in (np.nan, np.inf)),
+    *(("aligned", name, np.inf) for name in ("residue_confidence", "column_confidence")),
     ("hits", "log_p", 1e308), ("hits", "domain_log_p", np.nan), ("hits", "bits", np.nan), ("hits", "widths", 2**40),
     ("hits", "widths", -1), ("hits", "domZ", -1.0), ("hits", "domain_model_begin", 7), ("hits", "domain_begin", -3),
     ("hits", "domain_end", 99), ("hits", "domain_envelope_end", 0), ("hits", "model_line", ord(".")),

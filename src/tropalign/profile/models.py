@@ -113,9 +113,11 @@ class Model:
 
         Examples
         --------
+        >>> import tempfile
         >>> model = tropalign.build_model("examples/efp_aligned.fasta", name="EFP")
-        >>> model.write("EFP.hmm")
-        >>> next(tropalign.read_queries("EFP.hmm")).name
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.write(f"{folder}/EFP.hmm")
+        ...     next(tropalign.read_queries(f"{folder}/EFP.hmm")).name
         'EFP'
         """
         output = os.fspath(path)
