@@ -20,7 +20,8 @@ class FamilyTree extends TreeView {
   /** The tree anew, after another root, order or scale. What was chosen or collapsed is found again by its branch. */
   arrange() {
     const {tree: old, chosen} = this, kept = old && {chosen: chosen > 0 ? old.id[chosen] : -1};
-    const isSame = old && this.root === this.rooted, folded = isSame ? [...this.layout.collapsed].map((k) => old.id[k]) : [];
+    const isSame = old && this.root === this.rooted,
+          folded = isSame ? [...this.layout.collapsed].map((k) => old.id[k]) : [];
     this.root = this.rooted;
     this.tree = this.order === "size" ? bySize(this.rooted) : this.rooted;
     const {parent, length, id} = this.tree, n = parent.length;
@@ -87,7 +88,9 @@ class FamilyTree extends TreeView {
     if (open.size < layout.collapsed.size) layout.setCollapsed(open);
     if (this.step < LINE) this.zoom(LINE / this.step);
     this.chosen = k;
-    this.keep(layout.depth[k], layout.line[k], this.isRadial ? this.width / 2 : this.width - this.room, (this.height - this.lower) / 2);
+    this.keep(
+      layout.depth[k], layout.line[k], this.isRadial ? this.width / 2 : this.width - this.room,
+      (this.height - this.lower) / 2);
     this.draw();
   }
 
@@ -155,7 +158,8 @@ class FamilyTree extends TreeView {
       if (Number.isNaN(value) || (layout.bottom[k] - layout.top[k]) * this.step < (isDots ? 4 : 10)) continue;
       const [x, y] = this.at(layout.depth[k], layout.line[k]);
       if (!isDots) {
-        const places = [-1, 0, 1].flatMap((dy) => [-1, 0, 1].map((dx) => `${Math.floor(x / 10) + dx} ${Math.floor(y / 7) + dy}`));
+        const places =
+          [-1, 0, 1].flatMap((dy) => [-1, 0, 1].map((dx) => `${Math.floor(x / 10) + dx} ${Math.floor(y / 7) + dy}`));
         if (taken.has(places[4])) continue;  // a number stands there
         places.forEach((place) => taken.add(place));
         brush.fillText(String(+value.toFixed(2)), x - 3, y - 6);
@@ -172,8 +176,10 @@ class FamilyTree extends TreeView {
     brush.fillStyle = ink.quiet, brush.textAlign = "center";
     for (const k of [...this.seen.open, ...this.seen.leaves]) {
       if (!k) continue;
-      const [x, y] = this.at(layout.depth[k], layout.line[k]), [from, begin] = this.at(layout.depth[layout.parent[k]], layout.line[k]);
-      if (Math.hypot(x - from, y - begin) >= 34) brush.fillText(String(+length[k].toPrecision(3)), (x + from) / 2, (y + begin) / 2 + 6);
+      const [x, y] = this.at(layout.depth[k], layout.line[k]),
+                [from, begin] = this.at(layout.depth[layout.parent[k]], layout.line[k]);
+      if (Math.hypot(x - from, y - begin) >= 34)
+        brush.fillText(String(+length[k].toPrecision(3)), (x + from) / 2, (y + begin) / 2 + 6);
     }
   }
   measure() {
@@ -217,13 +223,18 @@ class FamilyTree extends TreeView {
   drawScale(ink, y) {
     const {brush, layout} = this, perUnit = (this.isRadial ? this.radius() : this.span) / layout.span;
     if (this.lengths === "level" || !(layout.span > 0)) return;
-    const power = 10 ** Math.floor(Math.log10(80 / perUnit)), length = [5, 2, 1].find((times) => times * power * perUnit <= 80) * power;
+    const power = 10 ** Math.floor(Math.log10(80 / perUnit)),
+          length = [5, 2, 1].find((times) => times * power * perUnit <= 80) * power;
     brush.fillStyle = ink.quiet;
     brush.fillRect(MARGIN, y, length * perUnit, 1.5);
     brush.fillText(String(+length.toPrecision(3)), MARGIN + length * perUnit + 5, y);
   }
   press(event) {
-    const act = {r: () => this.rootAbove(this.chosen), m: () => this.rootAtMidpoint(), g: () => this.rootAsGiven()}[event.key];
+    const act = {
+      r: () => this.rootAbove(this.chosen),
+      m: () => this.rootAtMidpoint(),
+      g: () => this.rootAsGiven()
+    }[event.key];
     if (!act) return super.press(event);
     act();
     event.preventDefault();
@@ -233,7 +244,8 @@ class FamilyTree extends TreeView {
   /** Saves a picture of what is seen, or of the whole tree with a line for each name; in the colours of paper. */
   async save(kind, part, name) {
     const {view, height} = this, isWhole = part === "whole";
-    const lines = this.isRadial ? this.layout.nLines * LINE / Math.PI + 2 * AROUND : this.layout.nLines * LINE + this.lower + MARGIN;
+    const lines = this.isRadial ? this.layout.nLines * LINE / Math.PI + 2 * AROUND :
+                                  this.layout.nLines * LINE + this.lower + MARGIN;
     const most = kind === "png" ? MOST_PIXELS : Infinity;
     if (isWhole) {
       this.view = {zoom: 1, wide: 1, x: 0, y: 0};
@@ -252,8 +264,15 @@ class FamilyTree extends TreeView {
 
 /** The inks of a picture, on white whatever the page's colours are. */
 const PAPER = {
-  page: "#ffffff", text: "#1b1f27", quiet: "#5c6575", faint: "#b3bac6", accent: "#2458d3", chosen: "#dfe8fc",
-  bar: "#7f8fae", line: "#d9dce3", sans: "Helvetica, Arial, sans-serif"
+  page: "#ffffff",
+  text: "#1b1f27",
+  quiet: "#5c6575",
+  faint: "#b3bac6",
+  accent: "#2458d3",
+  chosen: "#dfe8fc",
+  bar: "#7f8fae",
+  line: "#d9dce3",
+  sans: "Helvetica, Arial, sans-serif"
 };
 
 /** What measures texts. */

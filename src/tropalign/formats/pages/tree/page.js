@@ -54,7 +54,8 @@ class TreePage {
     return `${own && `${own}: `}${tree.name(first, 28)} … ${tree.name(last, 28)}`;
   }
   facts(node) {
-    const {tree} = this, {layout} = tree, {length, support} = tree.tree, number = (value) => String(+value.toPrecision(6));
+    const {tree} = this, {layout} = tree, {length, support} = tree.tree,
+          number = (value) => String(+value.toPrecision(6));
     let far = 0;
     for (let k = node; k > 0; k = layout.parent[k]) far += length[k];
     return {
@@ -65,7 +66,8 @@ class TreePage {
     };
   }
   told(node) {
-    return [this.clade(node), ...Object.entries(this.facts(node)).map(([term, meaning]) => `${term} ${meaning}`)].join("\n");
+    return [this.clade(node), ...Object.entries(this.facts(node)).map(([term, meaning]) => `${term} ${meaning}`)].join(
+      "\n");
   }
   /** Names of the tips below a branch. */
   namesBelow(node) {
@@ -85,8 +87,8 @@ class TreePage {
     const names = this.namesBelow(node), more = names.length - MOST_NAMES;
     element("clade-title").textContent = this.clade(node);
     fillTerms(element("clade"), this.facts(node));
-    element("clade-names").textContent = names.slice(0, MOST_NAMES).map((name) => cut(shown(name), 200)).join("\n")
-      + (more > 0 ? `\n... and ${counted(more, "more name")}` : "");
+    element("clade-names").textContent = names.slice(0, MOST_NAMES).map((name) => cut(shown(name), 200)).join("\n") +
+      (more > 0 ? `\n... and ${counted(more, "more name")}` : "");
     say(this.told(node).replaceAll("\n", ", "));
   }
   reroot(act) {
@@ -97,8 +99,10 @@ class TreePage {
   }
   /** Tips whose names have all words. */
   find(text) {
-    const words = text.toLowerCase().split(/\s+/).filter(Boolean), found = [], {layout, roots: {given: {parent}}} = this.tree;
-    this.isInner ??= parent.reduce((inner, above) => (above >= 0 && (inner[above] = 1), inner), new Uint8Array(layout.n));
+    const words = text.toLowerCase().split(/\s+/).filter(Boolean), found = [],
+          {layout, roots: {given: {parent}}} = this.tree;
+    this.isInner ??=
+      parent.reduce((inner, above) => (above >= 0 && (inner[above] = 1), inner), new Uint8Array(layout.n));
     if (words.length)
       this.names.forEach((name, node) => {
         if (!this.isInner[node] && words.every((word) => name.toLowerCase().includes(word))) found.push(node);
@@ -129,7 +133,8 @@ class TreePage {
     on("tree-find", "input", (event) => this.find(event.target.value));
     on("tree-find", "keydown", (event) => event.key === "Enter" && this.toNext(event.shiftKey ? -1 : 1));
     document.addEventListener("keydown", (event) => {
-      if (event.key === "/" && !event.target.closest("input, select, dialog")) event.preventDefault(), element("tree-find").focus();
+      if (event.key === "/" && !event.target.closest("input, select, dialog"))
+        event.preventDefault(), element("tree-find").focus();
     });
     for (const kind of ["svg", "png"])
       on(`tree-${kind}`, "click", () => tree.save(kind, element("tree-part").value, this.data.title));

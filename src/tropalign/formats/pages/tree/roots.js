@@ -1,7 +1,7 @@
 /* A tree with other roots and another order of its clades.
-   A tree is {parent, length, support, id, edge}, one of each per node in preorder: the node above (-1 for the root), the
-   branch to it, the node in the file's order (-1 for a root that the file does not have), and the number of the branch,
-   which both branches of a root of two children have in common. */
+   A tree is {parent, length, support, id, edge}, one of each per node in preorder: the node above (-1 for the root),
+   the branch to it, the node in the file's order (-1 for a root that the file does not have), and the number of the
+   branch, which both branches of a root of two children have in common. */
 class Roots {
   /** `given`: parent, length and support of the file's tree in preorder. */
   constructor({parent, length, support}) {
@@ -43,7 +43,9 @@ class Roots {
     }
     return typed(found);
   }
-  /** The tip farthest from a node, how far, and the branch by which each node is reached; lengths below 0 count as 0. */
+  /**
+   * The tip farthest from a node, how far, and the branch by which each node is reached; lengths below 0 count as 0.
+   */
   farthest(start) {
     const far = new Float64Array(this.n).fill(-1), came = new Int32Array(this.n).fill(-1), stack = [start];
     far[start] = 0;

@@ -35,8 +35,7 @@ class TreeLayout {
   /** Depths by the number of branches below: tips stand in one column. */
   level() {
     const height = new Int32Array(this.n);
-    for (let k = this.n - 1; k > 0; k--)
-      height[this.parent[k]] = Math.max(height[this.parent[k]], height[k] + 1);
+    for (let k = this.n - 1; k > 0; k--) height[this.parent[k]] = Math.max(height[this.parent[k]], height[k] + 1);
     for (let k = 0; k < this.n; k++) this.depth[k] = height[0] - height[k];
   }
   isTip(node) {

@@ -42,8 +42,8 @@ class SvgBrush {
   arc(x, y, r, from, to) {
     const end = (angle) => `${near(x + r * Math.cos(angle))} ${near(y + r * Math.sin(angle))}`;
     const bend = (begin, upTo) => {
-      this.path += `${this.path ? "L" : "M"}${end(begin)}A${near(r)} ${near(r)} 0 ${+ (upTo - begin > Math.PI)} 1 ${
-        end(upTo)}`;
+      this.path +=
+        `${this.path ? "L" : "M"}${end(begin)}A${near(r)} ${near(r)} 0 ${+ (upTo - begin > Math.PI)} 1 ${end(upTo)}`;
     };
     if (to - from < 6.28) return bend(from, to);
     bend(from, from + Math.PI), bend(from + Math.PI, to);  // one arc cannot end where it begins
@@ -91,7 +91,9 @@ function escaped(text) {
 /** Pixels of a PNG's side at most, which all browsers have. */
 const MOST_PIXELS = 16_000;
 
-/** Saves what `paint(brush)` draws as SVG or PNG, the latter twice as fine as the screen where that is not too large. */
+/**
+ * Saves what `paint(brush)` draws as SVG or PNG, the latter twice as fine as the screen where that is not too large.
+ */
 async function savePicture(kind, name, width, height, ground, paint) {
   if (kind === "svg") {
     const brush = new SvgBrush(width, height, ground);

@@ -50,7 +50,8 @@ class TreeView {
   /** Pixels of a line, at the tips. */
   get step() {
     const {nLines} = this.layout;
-    return this.isRadial ? this.radius() * CIRCLE / nLines : (this.height - this.lower - MARGIN) * this.view.zoom / nLines;
+    return this.isRadial ? this.radius() * CIRCLE / nLines :
+                           (this.height - this.lower - MARGIN) * this.view.zoom / nLines;
   }
   radius() {
     const around = this.layout.nLines > FEW ? 12 : AROUND;  // names stand there
