@@ -84,7 +84,7 @@ def test_the_documentation_names_every_format_and_suffix(page, kind):
         ("a.arrow", "arrow"), ("a.m8", "m8"), ("a.b6.gz", "m8"), ("a.CSV", "csv"),
         ("a.jsonl", "jsonl"), ("a.blast6", "m8"), ("a.feather", "feather"),
         ("a.parquet", "parquet"), ("a.npz", "matrix"), ("a.phy", "matrix"), ("a", "tsv"), (None, "tsv"), ("-", "tsv"),
-        ("/dev/stdout", "tsv"), ("/dev/fd/63.x", "tsv"), ("x.d/a", "tsv"), ("a.tsv.gz", "tsv"), ("a.paf.ZST", "paf"),
+        ("/dev/stdout", "tsv"), ("/dev/fd/63.x", "tsv"), ("/dev/shm/a.paf", "paf"), ("x.d/a", "tsv"), ("a.tsv.gz", "tsv"), ("a.paf.ZST", "paf"),
         ("a.gz", "tsv"), ("1.paf.shard", "paf"), ("1.shard", "tsv"),
         ("x.1.shard", "tsv"), ("x.1-of-3.shard", "tsv"), ("x.12of30.SHARD", "tsv"), ("x.1_of_3.shard", "tsv"),
         ("x.paf.1.shard", "paf"), ("x.sam.2-of-3.shard", "sam"), ("all.d/x.007.shard", "tsv"), (".1.shard", "tsv"),

@@ -116,7 +116,8 @@ def _last_suffix(path: str | os.PathLike[str] | None) -> str:
     """The last suffix; empty for standard output, devices and pipes, whose names tell nothing of what goes there."""
     named = Path("-" if path is None else path)
     is_file = os.path.isfile(named) or not os.path.exists(named)  # which take a name that no file can have, too
-    return named.suffix.lower() if is_file and named.parts[:2] != ("/", "dev") else ""
+    is_device = named.parts[:2] == ("/", "dev") and named.parts[2:3] != ("shm",)  # where Linux keeps files in memory
+    return named.suffix.lower() if is_file and not is_device else ""
 
 
 def check_format(kind: str, name: str, report: str = "alignment") -> None:
