@@ -95,7 +95,8 @@ def test_models_whose_text_is_not_known(name, tmp_path, capsys):
     ("options", "sentence"),
     [
         (["--hmm-out", "x.hmm", "--shard", "1/2"], "--hmm-out is not for shards"),
-        (["--hmm-rounds", "x.hmm", "--shard", "1/2"], "--hmm-rounds is not for shards"),
+        (["--hmm-rounds", "x.hmm", "--iterate", "2", "--shard", "1/2"], "--hmm-rounds is not for shards"),
+        (["--hmm-rounds", "x.hmm"], "--hmm-rounds belongs to --iterate"),
         (["--hmm-out", "x.tsv"], "--hmm-out x.tsv: end the name in .hmm"),
     ],
 )

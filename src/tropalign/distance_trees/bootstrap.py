@@ -113,7 +113,7 @@ def with_support(
     names = _cluster_in(device)
     if isinstance(n_samples, str):
         if names:
-            raise UsageError("a cluster shares out a known number of samples, and auto is none: give a number")
+            raise UsageError("a cluster shares out samples, whose number auto does not know beforehand: give a number")
         means = {"n_threads": n_threads, "memory_bytes": memory_bytes, "progress": progress}
         return _settled(tree, alignment, **made, **means)
     if names:

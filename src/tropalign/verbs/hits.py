@@ -287,6 +287,8 @@ Hits and E-values are those of hmmscan 3.4, to the last digit; the library need 
             self.refuse("--notextw and --textw exclude each other: give one of them")
         if [self.models, *self.sequences].count("-") > 1:
             self.refuse("standard input can be read once: name - once")
+        if self.hmm_rounds is not None and self.iterate == 1:
+            self.refuse("--hmm-rounds belongs to --iterate: of a search of one round, --hmm-out writes the models")
         for flag, path in self._model_files().items():
             if self.shard is not None:
                 self.refuse(f"{flag} is not for shards, which have a share of the models each: leave one of them out")

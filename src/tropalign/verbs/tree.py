@@ -232,7 +232,10 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
                 "takes a moment: leave it out"
             )
         if self.bootstrap == AUTO and (self.shard is not None or self.cluster is not None):
-            refuse("--shard and --cluster share out a known number of samples, and auto is none: give --bootstrap N")
+            refuse(
+                "--shard and --cluster share out samples, whose number --bootstrap auto does not know beforehand: give "
+                "--bootstrap N"
+            )
         if self.device is not None and not self.unaligned:
             refuse("--device belongs to --unaligned: leave it out")
         if self.cluster is not None and not self.unaligned and self.bootstrap is None:
