@@ -223,9 +223,9 @@ def test_alignments_from_files(tmp_path, kind):
             '# STOCKHOLM 1.0\na ACGT-A"\nb AC--TA\n#=GR a SS HHH..H\n//\n',
             "read as Stockholm, this is no alignment \\(.*\\)$",
         ),
-        (
+        (  # some versions of Biopython refuse it, others find nothing in it
             "# STOCKHOLM 1.0\n#=GS a AC x\n#=GR a SS ....\n//\n",
-            "x: read as Stockholm, this is no alignment \\(.*\\)$",
+            "x: (read as Stockholm, this is no alignment \\(.*\\)|the file holds no alignment: fetch it again)$",
         ),
     ],
 )

@@ -45,7 +45,7 @@ def all_outputs(verb):
 
 @pytest.mark.parametrize("verb", SERVED)
 def test_examples_run_and_leave_what_was_promised(verb, tmp_path, monkeypatch, capsys):
-    options = {"fit": True, "rounds": 2} if verb == "decode" else {}
+    options = {"decode": {"fit": True, "rounds": 2}, "search": {"iterate": 2}}.get(verb, {})
     roles = [role for role in all_outputs(verb) if (verb, role) != ("place", "taxa")]  # which needs a taxonomy
     one, files = example(verb, roles, options=options)
     outputs = run_in(tmp_path, one.checked(), files, monkeypatch)

@@ -6,6 +6,7 @@ import re
 import pytest
 from Bio.Phylo.NewickIO import Parser
 
+from tropalign.errors import InputError
 from tropalign.trees import newick, parse_tree
 
 PLAIN = [
@@ -94,3 +95,9 @@ def test_support_in_shares_of_one_keeps_its_digits():
 
 def test_support_in_percent_is_whole():
     assert parse_tree("((a:1.0,b:1.0)87.6:1.0,c:1.0,d:1.0);").newick() == "((a:1.0,b:1.0)88:1.0,c:1.0,d:1.0);"
+
+
+@pytest.mark.parametrize("length", ["nan", "-inf", "Infinity"])
+def test_a_length_that_is_no_number_is_no_name(length):
+    with pytest.raises(InputError, match=f"the length '{length}' of a branch is no number"):
+        parse_tree(f"(a:1,b:{length});")

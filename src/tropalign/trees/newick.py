@@ -20,6 +20,8 @@ _ESCAPED = re.compile(r"''|\\'(?!')")
 _PLAIN = re.compile(r"[^\s()\[\]{}:;,'\"]*")
 #: What is between two nodes, the next one's label (or the number of a quoted one), and its length.
 _STEP = re.compile(r"([(,)])(\0[0-9]+\0|[^\s()\[\]{}:;,'\"\0]*)(?::([0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?))?")
+#: A length that is none.
+_NO_LENGTH = re.compile(r":\s*([-+]?(?:nan|inf)[a-z]*)", re.IGNORECASE)
 #: The number of a branch, as jplace has it.
 _NUMBER = re.compile(r"\{([0-9]{1,9})\}")
 
@@ -117,6 +119,8 @@ def _biopython_nodes(text: str, labels: list[str], file: str) -> Nodes:
     """Any tree. Raises InputError."""
     from Bio.Phylo.NewickIO import NewickError, Parser
 
+    if odd := _NO_LENGTH.search(text):  # which Biopython takes for a name
+        raise InputError(f"the length {odd[1]!r} of a branch is no number: mend the file", file=file)
     try:
         found = list(Parser(io.StringIO(text)).parse())
     except (NewickError, ValueError) as error:

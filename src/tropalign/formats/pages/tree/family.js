@@ -8,6 +8,8 @@ class FamilyTree extends TreeView {
     super(canvas, host, new TreeLayout(given.parent, given.length), names, {told, onChoose});
     Object.assign(this, {roots, names, groups, groupOf: given.group, lengths: "scale", support: "numbers"});
     this.order = "given", this.hits = [];
+    // Some programs write support as shares of 1.
+    this.percentOfSupport = given.support.every((value) => !(value > 1)) ? 100 : 1;
     this.rooted = roots.given;
     this.arrange();
   }
@@ -165,9 +167,10 @@ class FamilyTree extends TreeView {
         brush.fillText(String(+value.toFixed(2)), x - 3, y - 6);
         continue;
       }
-      if (value < LEAST_SUPPORT) continue;
+      const percent = value * this.percentOfSupport;
+      if (percent < LEAST_SUPPORT) continue;
       brush.beginPath();
-      brush.arc(x, y, 1.5 + 2.5 * (value - LEAST_SUPPORT) / (100 - LEAST_SUPPORT), 0, 2 * Math.PI);
+      brush.arc(x, y, 1.5 + 2.5 * (percent - LEAST_SUPPORT) / (100 - LEAST_SUPPORT), 0, 2 * Math.PI);
       brush.fill();
     }
   }
