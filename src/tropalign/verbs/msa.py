@@ -6,12 +6,14 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from tropalign.clustalw.options import WORDS, ClustalwChoices
+from tropalign.clustalw.options import ClustalwChoices
 from tropalign.formats.registry import format_names, suffix_of
-from tropalign.msa.options import ConsistencyOptions, KeepLengthOption, RowOrderOption, StrandName, TurningOption
+from tropalign.msa.options import ConsistencyOptions, RowOrderOption, StrandName, TurningOption
 from tropalign.options.option import Options, but, input_file, option, output_file
 from tropalign.verbs.alignment import SequenceOptions
 from tropalign.verbs.command import Command, Served
+from tropalign.verbs.msa_clustalw import align_by_clustalw, check_method
+from tropalign.verbs.msa_extension import ExtensionOptions, check_extension, extend, extension_of
 from tropalign.verbs.msa_model import ModelOptions, align_onto_model, check_model, model_words
 from tropalign.verbs.run_options import SEQUENCE_FILES, EachOption, RunOptions, devices_of, started
 from tropalign.verbs.runs import carry_out, print_forecast, tell_of, where_foretold
@@ -26,8 +28,6 @@ if TYPE_CHECKING:
     from tropalign.sequences import SequenceBatch
 
 Method = Literal["consistency", "clustalw"]
-#: What no alignment into another one takes.
-OF_FAMILIES = ("mode", "consistency", "through", "refine", "keep", "seed", "tree_in", "tree_out", "confidence")
 
 
 class MethodOption(Options, group="method"):
@@ -61,30 +61,6 @@ class InputOptions(Options, group="input"):
     )
     strict: bool = but(SequenceOptions, "strict", default=False, group="input")
     skip_empty: bool = but(SequenceOptions, "skip_empty", default=False, group="input")
-
-
-class ExtensionOptions(Options, group="into an alignment"):
-    """What comes into an alignment."""
-
-    add: str | None = input_file(
-        default=None,
-        holds="sequences",
-        either="into",
-        metavar="NEW",
-        label="Sequences to add to an alignment",
-        help="FASTA is an alignment, into which these sequences are aligned",
-        form_help="The family is an alignment, into which these sequences are aligned",
-    )
-    merge: str | None = input_file(
-        default=None,
-        holds="alignment",
-        either="into",
-        metavar="OTHER",
-        label="Alignment to merge with",
-        help="FASTA is an alignment, which is aligned with this other one",
-        form_help="The family is an alignment, which is aligned with this other one",
-    )
-    keep_length: bool = but(KeepLengthOption, "keep_length", default=False)
 
 
 class FormatOption(Options, group="results"):
@@ -179,10 +155,10 @@ number of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or d
             return
         method = self._settled()  # before anything is read
         if self.method == "clustalw":
-            self._by_clustalw(self._outputs(places, method.parameters())[0])
+            align_by_clustalw(self, self._outputs(places, method.parameters())[0])
             return
-        if self._extension is not None:
-            self._extend(self._outputs(places, method.parameters())[0])
+        if extension_of(self) is not None:
+            extend(self, self._outputs(places, method.parameters())[0])
             return
         self._by_consistency(places)
 
@@ -200,7 +176,7 @@ number of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or d
 
         allowed = memory_allowed(self.memory, self.output)
         n_threads = resolve_threads(self.threads)
-        batch = self._batch()
+        batch = self.batch()
         method = self.for_family(len(batch))
         outputs, wants_confidence = self._outputs(places, method.parameters())
         tree = None if self.tree_in is None else read_guide_tree(self.tree_in, batch.names)
@@ -250,13 +226,8 @@ number of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or d
             n_threads = resolve_threads(self.threads)
             aligning.compute(devices, n_threads, memory_bytes, progress, ShardsKept(shards, job))
 
-    @property
-    def _extension(self) -> str | None:
-        """The option by which rows come into an alignment."""
-        return "--add" if self.add is not None else "--merge" if self.merge is not None else None
-
     def _check_usage(self) -> None:
-        if self.shard is not None and (self.method == "clustalw" or self._extension or self.model):
+        if self.shard is not None and (self.method == "clustalw" or extension_of(self) or self.model):
             self.refuse(
                 "--shard shares out the posteriors of a family that is aligned by consistency: leave it out here"
             )
@@ -267,57 +238,28 @@ number of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or d
         if [*self.family, self.tree_in, self.add, self.merge, self.model, self.mapali].count("-") > 1:
             self.refuse("standard input can be read once: name - once")
         check_model(self)
-        self._check_method()
-        if self.dry_run and (self.method == "clustalw" or self._extension or self.model):
+        check_method(self)
+        if self.dry_run and (self.method == "clustalw" or extension_of(self) or self.model):
             self.refuse("--dry-run estimates the alignment of a family by consistency: leave it out here")
-        if self.keep_length and self.add is None:
-            self.refuse("--keep-length belongs to --add")
-        if self._extension is not None:
-            self._check_extension(self._extension)
-
-    def _check_method(self) -> None:
-        """Refuses options of the other method."""
-        if self.method == "consistency":
-            if given := self.given():
-                self.refuse(f"{given[0]} belongs to --method clustalw")
-            return
-        if not self.quicktree:
-            for name in WORDS:
-                if getattr(self, name) is not None:
-                    self.refuse(f"--{name.replace('_', '-')} belongs to --quicktree")
-        for name in (*ConsistencyOptions.declared(), "confidence", "add", "merge"):
-            if getattr(self, name) is not None:
-                self.refuse(f"--{name} has no meaning with --method clustalw: leave it out")
-
-    def _check_extension(self, extension: str) -> None:
-        """Refuses what belongs to families."""
-        if len(self.family) > 1:
-            self.refuse(f"{extension} takes one alignment, but {len(self.family)} files are named")
-        for name in OF_FAMILIES:
-            if getattr(self, name) is not None:
-                self.refuse(f"--{name.replace('_', '-')} has no meaning with {extension}: leave it out")
-        if self.merge is not None and self.strand != "plus":
-            self.refuse("--strand adjust turns sequences, and --merge takes both alignments as they are: leave it out")
-        if self.order != "input":
-            self.refuse(f"--order has no meaning with {extension}: leave it out")
+        check_extension(self)
 
     def _settled(self) -> MsaOptions | ClustalwOptions:
         """The checked options of the method, of a family of which nothing is known."""
         return self.settled() if self.method == "clustalw" else self.for_family()
 
     @property
-    def _reading(self) -> dict[str, Any]:
+    def reading(self) -> dict[str, Any]:
         """How sequences are read."""
         return {"is_realigned": self.realign, "skip_empty": self.skip_empty, "strict": self.strict}
 
-    def _batch(self) -> SequenceBatch:
+    def batch(self) -> SequenceBatch:
         """The family, on one strand where that is asked for."""
         from tropalign.machine.threads import resolve_threads
         from tropalign.msa.family import read_family
         from tropalign.msa.strands import on_one_strand
         from tropalign.sequences.alphabet import ALPHABETS
 
-        batch = read_family(self.family, ALPHABETS.get(self.alphabet), **self._reading)
+        batch = read_family(self.family, ALPHABETS.get(self.alphabet), **self.reading)
         return on_one_strand(batch, self.strand, resolve_threads(self.threads))
 
     def _shard(self, job: Job, devices: Sequence[Device], memory_bytes: int, allowed: int) -> None:
@@ -354,72 +296,6 @@ number of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or d
         )
         n_cells = pipeline.pair_cells(job) // self.shard[1]
         carry_out(computing, devices, self, status_only if self.quiet else progress_bar, n_cells)
-
-    def _extend(self, outputs: list[Output]) -> None:
-        """Aligns sequences or an alignment into another alignment, and writes it."""
-        from tropalign.execution.progress import stage_bar
-        from tropalign.execution.run import memory_allowed, write_outputs
-        from tropalign.machine.memory import left_for_job
-        from tropalign.msa.api import add_sequences, merge_alignments
-        from tropalign.msa.family import read_family
-        from tropalign.msa.files import read_alignment
-        from tropalign.sequences.alphabet import ALPHABETS
-        from tropalign.sequences.batch import held_bytes
-        from tropalign.sequences.files import file_name
-        from tropalign.sequences.kinds import check_kinds
-
-        allowed = memory_allowed(self.memory, "-")
-        alphabet = ALPHABETS.get(self.alphabet)
-        is_judged = alphabet is None
-        alignment = read_alignment(self.family[0], alphabet=alphabet)
-        if is_judged:
-            check_kinds(alignment.sequences, file_name(self.family[0]))
-        held, kind = held_bytes(alignment.sequences), alignment.sequences.alphabet
-        how: dict[str, Any] = {"rules": self.rules, "cutoff": self.cutoff}
-        how |= {"n_threads": self.threads, "device": devices_of(self)}
-        with stage_bar(self.quiet) as progress:
-            if self.add is not None:
-                new = read_family([self.add], kind, is_judged=is_judged, **self._reading)
-                how |= {"keep_length": self.keep_length, "strand": self.strand, "progress": progress}
-                memory_bytes = left_for_job(allowed, held + held_bytes(new))
-                found = add_sequences(alignment, new, memory_bytes=memory_bytes, **how)
-            else:
-                assert self.merge is not None
-                other = read_alignment(self.merge, alphabet=kind)
-                if is_judged:
-                    check_kinds(other.sequences, file_name(self.merge))
-                memory_bytes = left_for_job(allowed, held + held_bytes(other.sequences))
-                found = merge_alignments(alignment, other, memory_bytes=memory_bytes, progress=progress, **how)
-        write_outputs(outputs, lambda output: [output.writer.encode(found)])
-
-    def _by_clustalw(self, outputs: list[Output]) -> None:
-        """Aligns by CLUSTALW's method, and writes."""
-        from tropalign.clustalw.given_tree import read_clustalw_tree
-        from tropalign.clustalw.pipeline import align_batch, pair_cells
-        from tropalign.devices.registry import open_devices
-        from tropalign.execution.progress import stage_bar
-        from tropalign.execution.run import memory_allowed, write_outputs
-        from tropalign.machine.memory import left_for_job
-        from tropalign.machine.threads import resolve_threads
-        from tropalign.sequences.batch import held_bytes
-
-        allowed, method, batch = memory_allowed(self.memory, self.output), self.settled(), self._batch()
-        tree = None if self.tree_in is None else read_clustalw_tree(self.tree_in, batch.names, method)
-        memory_bytes = left_for_job(allowed, held_bytes(batch))
-        devices = open_devices(devices_of(self), self.threads, pair_cells(batch, method, tree), memory_bytes)
-        with stage_bar(self.quiet) as progress:
-            alignment = align_batch(
-                batch,
-                method,
-                tree,
-                order=self.order,
-                n_threads=resolve_threads(self.threads),
-                memory_bytes=memory_bytes,
-                devices=devices,
-                progress=progress,
-            )
-        sections = {id(output): [output.writer.encode(alignment)] for output in outputs}
-        write_outputs(outputs, lambda output: sections[id(output)])
 
     def _outputs(self, places: Mapping[str, str], parameters: dict[str, str]) -> tuple[list[Output], bool]:
         """The files that go to these places, with their writers, and whether confidence is computed for one."""

@@ -1,0 +1,101 @@
+"""``tropalign msa --add`` and ``--merge``: sequences or an alignment that come into another alignment."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tropalign.msa.options import KeepLengthOption
+from tropalign.options.option import Options, but, input_file
+from tropalign.verbs.run_options import devices_of
+
+if TYPE_CHECKING:
+    from tropalign.execution.run import Output
+    from tropalign.verbs.msa import Msa
+
+#: What no alignment into another one takes.
+OF_FAMILIES = ("mode", "consistency", "through", "refine", "keep", "seed", "tree_in", "tree_out", "confidence")
+
+
+class ExtensionOptions(Options, group="into an alignment"):
+    """What comes into an alignment."""
+
+    add: str | None = input_file(
+        default=None,
+        holds="sequences",
+        either="into",
+        metavar="NEW",
+        label="Sequences to add to an alignment",
+        help="FASTA is an alignment, into which these sequences are aligned",
+        form_help="The family is an alignment, into which these sequences are aligned",
+    )
+    merge: str | None = input_file(
+        default=None,
+        holds="alignment",
+        either="into",
+        metavar="OTHER",
+        label="Alignment to merge with",
+        help="FASTA is an alignment, which is aligned with this other one",
+        form_help="The family is an alignment, which is aligned with this other one",
+    )
+    keep_length: bool = but(KeepLengthOption, "keep_length", default=False)
+
+
+def extension_of(command: Msa) -> str | None:
+    """The option by which rows come into an alignment."""
+    return "--add" if command.add is not None else "--merge" if command.merge is not None else None
+
+
+def check_extension(command: Msa) -> None:
+    """Refuses what belongs to families, or has no meaning without an alignment."""
+    if command.keep_length and command.add is None:
+        command.refuse("--keep-length belongs to --add")
+    extension = extension_of(command)
+    if extension is None:
+        return
+    if len(command.family) > 1:
+        command.refuse(f"{extension} takes one alignment, but {len(command.family)} files are named")
+    for name in OF_FAMILIES:
+        if getattr(command, name) is not None:
+            command.refuse(f"--{name.replace('_', '-')} has no meaning with {extension}: leave it out")
+    if command.merge is not None and command.strand != "plus":
+        command.refuse("--strand adjust turns sequences, and --merge takes both alignments as they are: leave it out")
+    if command.order != "input":
+        command.refuse(f"--order has no meaning with {extension}: leave it out")
+
+
+def extend(command: Msa, outputs: list[Output]) -> None:
+    """Aligns sequences or an alignment into another alignment, and writes it."""
+    from tropalign.execution.progress import stage_bar
+    from tropalign.execution.run import memory_allowed, write_outputs
+    from tropalign.machine.memory import left_for_job
+    from tropalign.msa.api import add_sequences, merge_alignments
+    from tropalign.msa.family import read_family
+    from tropalign.msa.files import read_alignment
+    from tropalign.sequences.alphabet import ALPHABETS
+    from tropalign.sequences.batch import held_bytes
+    from tropalign.sequences.files import file_name
+    from tropalign.sequences.kinds import check_kinds
+
+    allowed = memory_allowed(command.memory, "-")
+    alphabet = ALPHABETS.get(command.alphabet)
+    is_judged = alphabet is None
+    alignment = read_alignment(command.family[0], alphabet=alphabet)
+    if is_judged:
+        check_kinds(alignment.sequences, file_name(command.family[0]))
+    held, kind = held_bytes(alignment.sequences), alignment.sequences.alphabet
+    how: dict[str, Any] = {"rules": command.rules, "cutoff": command.cutoff}
+    how |= {"n_threads": command.threads, "device": devices_of(command)}
+    with stage_bar(command.quiet) as progress:
+        if command.add is not None:
+            new = read_family([command.add], kind, is_judged=is_judged, **command.reading)
+            how |= {"keep_length": command.keep_length, "strand": command.strand, "progress": progress}
+            memory_bytes = left_for_job(allowed, held + held_bytes(new))
+            found = add_sequences(alignment, new, memory_bytes=memory_bytes, **how)
+        else:
+            assert command.merge is not None
+            other = read_alignment(command.merge, alphabet=kind)
+            if is_judged:
+                check_kinds(other.sequences, file_name(command.merge))
+            memory_bytes = left_for_job(allowed, held + held_bytes(other.sequences))
+            found = merge_alignments(alignment, other, memory_bytes=memory_bytes, progress=progress, **how)
+    write_outputs(outputs, lambda output: [output.writer.encode(found)])
