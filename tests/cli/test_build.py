@@ -198,6 +198,11 @@ BAD = {
     "unequal rows": (stockholm(["ACDEF", "ACDE"]), ["--alphabet", "protein"], "cannot be read as one of protein ("),
     "gaps alone": (stockholm(["---", "---"]), ["--alphabet", "protein"], "the alignment holds no residue"),
     "another alphabet": (stockholm(ROWS), ["--alphabet", "dna"], "cannot be read as one of dna (Could not parse file"),
+    "nucleotides by a protein matrix": (
+        stockholm(["ACGTACGTACGT"]),
+        ["--single", "--matrix", "BLOSUM62"],
+        "this is an alignment of DNA, and --matrix BLOSUM62 is for proteins: leave it out",
+    ),
     "no telling": (stockholm(["AAAA"]), [], "say it by --alphabet protein, dna or rna"),
     "no marks": (stockholm(ROWS), ["--columns", "reference"], "has no reference annotation line"),
     "a name for two": (stockholm(ROWS) * 2, ["-n", "x"], "each has its own name (#=GF ID): leave --name out"),
@@ -229,6 +234,7 @@ def test_bad_input_is_refused_in_a_sentence(case, tmp_path, capsys):
         (["--columns", "reference", "--occupancy", "0.1"], "--occupancy changes nothing where --columns is reference"),
         (["-o", "x.tsv"], "no format has the suffix '.tsv'"),
         (["--shard", "1/2"], "have no shards: split the file, or use --each"),
+        (["--each", "--name", "x", "-o", "models"], "--name is not for --each: leave it out"),
     ],
 )
 def test_options_that_do_not_go_together(options, sentence, tmp_path, capsys):

@@ -87,7 +87,9 @@ def test_models_whose_text_is_not_known(name, tmp_path, capsys):
     assert (
         main(["search", str(CORPUS / name), str(PROTEINS), "-o", str(tmp_path / "x.tbl"), "--hmm-out", str(out)]) == 3
     )
-    assert "only models of HMMER 3's text files, and those that are built here, are written" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert f"{CORPUS / name}, record '" in told
+    assert "only models of HMMER 3's text files, and those that are built here, are written" in told
     assert not out.exists()
 
 

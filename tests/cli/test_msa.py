@@ -158,6 +158,12 @@ def test_an_output_is_no_input(few, tmp_path, capsys):
     assert Path(few).read_bytes() == before
 
 
+def test_a_file_that_is_named_twice(tmp_path, capsys):
+    path = family_file(tmp_path, ">a\nMKV\n>b\nMKL\n")
+    sentence = f"{path}: the file is named twice, and all of its records come twice: name it once"
+    assert refused([path, path, "-o", tmp_path / "out.fa"], capsys) == (3, sentence)
+
+
 @pytest.mark.parametrize(
     ("text", "code", "why"),
     [

@@ -215,6 +215,7 @@ def test_a_tree_is_rooted_and_converted(command, capfd, tmp_path):
         (("--bootstrap", 5), "given.nwk holds a tree"),
         (("--distances-out", tmp_path / "d.phy"), "--distances-out needs an alignment or distances"),
         (("--method", "upgma"), "given.nwk holds one"),
+        (("--alphabet", "protein"), "--alphabet says what sequences are, and"),
         (("--colours", path), "--colours is for --html, --plot and for a page or a picture as -o"),
         (("--html", "x.txt"), "--html x.txt: end the name in .html"),
         (("--html", "x.nwk"), "--html x.nwk: end the name in .html"),
@@ -229,6 +230,25 @@ def test_a_tree_is_rooted_and_converted(command, capfd, tmp_path):
     assert said(capfd, path) == (3, f"tropalign: {path}: the tree has one taxon: give one with two or more\n")
     code, told = said(capfd, PROTEINS, "--bootstrap", 5, "--shard", "1/2", "--html", "x.html", "-o", "x.shard")
     assert code == 2 and "merge the shards into tree.nwk" in told
+
+
+def test_nexus_is_read_and_its_labels_are_kept(capfd, tmp_path):
+    path = tmp_path / "given.nex"
+    path.write_text(
+        "#NEXUS\nbegin trees;\ntranslate 1 a, 2 b;\ntree x = [&U] ((1:1,2:2)'95/100':1,c:3,d:4)all;\nend;\n"
+    )
+    assert written(capfd, path) == "((a:1.00000000,b:2.00000000)95/100:1.00000000,c:3.00000000,d:4.00000000)all;\n"
+    rooted = "(a:0.50000000,(b:2.00000000,(c:3.00000000,d:4.00000000)all/95/100:1.00000000)"
+    assert written(capfd, path, "--outgroup", "a").startswith(rooted)
+    assert written(capfd, path, "-o", tmp_path / "again.nex") == ""
+    assert "'95/100':1.00000000" in (tmp_path / "again.nex").read_text()
+    assert written(capfd, tmp_path / "again.nex") == written(capfd, path)
+    path.write_text("#NEXUS\nbegin data;\nend;\n")
+    code, told = said(capfd, path)
+    assert code == 3 and "given.nex: this NEXUS file holds no tree (block TREES)" in told
+    path.write_text("2\na 0 1\nb 1 0\n")
+    code, told = said(capfd, path, "--alphabet", "protein")
+    assert code == 2 and "--alphabet needs an alignment, and" in told and "holds distances" in told
 
 
 def test_a_tree_behind_a_comment(tmp_path, capfd):

@@ -22,6 +22,9 @@ DEPTHS = """(() => { const {tree, layout} = page.tree, found = {};
 CLADES = """(() => { const {tree, layout} = page.tree;
   return Array.from(layout.parent.keys()).filter((k) => k && !layout.isTip(k))
     .map((k) => [page.namesBelow(k).sort(), Number.isNaN(tree.support[k]) ? null : tree.support[k]]); })()"""
+LABELS = """(() => { const {layout} = page.tree;
+  return Array.from(layout.parent.keys()).filter((k) => k && !layout.isTip(k))
+    .map((k) => [page.namesBelow(k).sort(), page.tree.label(k)]); })()"""
 SEEN = "Object.values(page.tree.gather()).reduce((sum, nodes) => sum + nodes.length, 0)"
 COLOURS = """(() => { page.tree.draw(); const c = page.tree.canvas;
   const b = new OffscreenCanvas(c.width, c.height).getContext("2d", {willReadFrequently: true});
@@ -55,6 +58,27 @@ def assert_is(page, tree):
     """The page shows this tree, with this root."""
     assert page(DEPTHS) == pytest.approx(depths_of(tree), abs=1e-5)
     assert {frozenset(taxa): sure for taxa, sure in page(CLADES)} == clades_of(tree)
+
+
+def labels_of(tree):
+    """The taxa below each inner node but the root, and its label."""
+    below = [{name} for name in tree.names]
+    for joined in tree.children:
+        below.append(set().union(*(below[child] for child in joined)))
+    return {frozenset(taxa): label for taxa, label in zip(below[tree.n_taxa : -1], tree.labels, strict=False)}
+
+
+@pytest.mark.parametrize("text", ["(((A:1,B:1)95/100:1,C:1)M:1,(D:1,E:1)80/90:1,F:1);", "((A,B),((C,D)x,(E,F))7/8);"])
+def test_labels_that_are_no_numbers_are_those_of_the_command(opened_report, text):
+    tree = parse_tree(text)
+    page = opened_report(page_of(tree.newick()))
+    assert {frozenset(taxa): label for taxa, label in page(LABELS)} == labels_of(tree)
+    for name in ("A", "D"):
+        node = page("page.tree.layout.nodes.find((k) => page.names[page.tree.tree.id[k]] === arguments[0])", name)
+        page("page.choose(arguments[0])", node)
+        page.find("tree").send_keys("r")
+        rooted = rooted_at_outgroup(tree, name)
+        assert {frozenset(taxa): label for taxa, label in page(LABELS)} == labels_of(rooted)
 
 
 @pytest.mark.parametrize("top", [2, 3])

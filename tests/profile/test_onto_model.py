@@ -216,6 +216,12 @@ def test_an_object_that_is_no_model():
         tropalign.align_to_model(3, ["MKV"])
 
 
+def test_trim_is_true_or_false(tmp_path):
+    path = written(Family(20, 2).hmm, tmp_path / "x.hmm")
+    with pytest.raises(UsageError, match="trim is a str: give True or False"):
+        tropalign.align_to_model(path, ["MKV"], trim="yes")
+
+
 def alignment_model(n_residues):
     """A model of two nodes, all of whose residues are as likely."""
     share = np.full((3, n_residues), 1 / n_residues, np.float32)

@@ -100,3 +100,20 @@ def test_trees_of_two_taxa_and_of_no_length():
     flat = supported(Tree(tree.names, tree.children, np.zeros(10)))
     assert_same_but_for_the_root(flat, rooted_at_midpoint(flat))
     assert rooted_at_outgroup(parse_tree("(A:1,B:3);"), ["B"]).newick() == "(B:2.0,A:2.0);"
+
+
+def test_labels_that_are_no_numbers_are_kept():
+    tree = parse_tree("(((A:1,B:1)95/100:1,C:1)Mammalia:1,(D:1,E:1)80/90:1,F:1)all;")
+    assert tree.labels == ("80/90", "95/100", "Mammalia", "all") and tree.support is None
+    assert tree.newick(0) == "(((A:1,B:1)95/100:1,C:1)Mammalia:1,(D:1,E:1)80/90:1,F:1)all;"
+    # Support goes with its branch, which another root turns; a name stays at its node.
+    assert rooted_at_outgroup(tree, "A").newick(1) == (
+        "(A:0.5,(B:1.0,(C:1.0,((D:1.0,E:1.0)80/90:1.0,F:1.0)all:1.0)Mammalia/95/100:1.0):0.5);"
+    )
+    both = rooted_at_outgroup(parse_tree("(((A:1,B:1)90:1,C:1)x:1,D:1,E:1);"), "A")
+    assert both.newick(1) == "(A:0.5,(B:1.0,(C:1.0,(D:1.0,E:1.0):1.0)x/90:1.0):0.5);"
+    assert rooted_at_outgroup(tree, "F").newick(1) == (
+        "(F:0.5,(((A:1.0,B:1.0)95/100:1.0,C:1.0)Mammalia:1.0,(D:1.0,E:1.0)80/90:1.0)all:0.5);"
+    )
+    rooted = parse_tree("((A:1,B:1)x:1,(C:1,D:1)70/80:1)root;")
+    assert rooted_at_outgroup(rooted, "C").newick(1) == "(C:0.5,(D:1.0,(A:1.0,B:1.0)x/70/80:2.0):0.5)root;"

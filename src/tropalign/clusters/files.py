@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from tropalign.errors import UsageError
-from tropalign.execution.files import check_outputs
+from tropalign.execution.files import check_outputs, output_name
 from tropalign.execution.run import Output, write_outputs
 from tropalign.formats.clusters import ClustersContext
 from tropalign.formats.header import Header
@@ -45,7 +45,7 @@ def write_clusters(clusters: Clusters, path: str | os.PathLike[str], format: str
         raise UsageError(f"an object of type {type(clusters).__name__} is no Clusters")
     from tropalign import __version__
 
-    output = os.fspath(path)
+    output = output_name(path)
     fasta = format_of("representatives", "fasta")
     is_fasta = format == fasta.name if format else suffix_of(output) in fasta.suffixes
     kind = "representatives" if is_fasta else "clusters"

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from tropalign.errors import UsageError
-from tropalign.execution.files import check_outputs, check_terminal, write_to
+from tropalign.execution.files import check_outputs, check_terminal, output_name, write_to
 from tropalign.formats.aligned import title_of
 from tropalign.formats.figure import require
 from tropalign.formats.header import Header
@@ -57,7 +57,7 @@ def write_tree(
     from tropalign import __version__
 
     given = _checked(tree)
-    output = os.fspath(path)
+    output = output_name(path)
     name = format_for_path("trees", output) if format is None else format
     context = TreesContext(title_of(output), groups or {})
     writer = make_writer("trees", name, Header(__version__, "tropalign.trees.write_tree", {}), context)

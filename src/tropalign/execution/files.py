@@ -26,6 +26,17 @@ COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst")
 NAME_BYTES = 255 - 16
 
 
+def output_name(path: Any) -> str:
+    """The name of a file to write, as Python code gives it. Raises UsageError for what is none."""
+    try:
+        name = os.fspath(path)
+    except TypeError:
+        raise UsageError(f"an object of type {type(path).__name__} is no name of a file to write: give one") from None
+    if not isinstance(name, str):
+        raise UsageError("the path is bytes: give a text")
+    return name
+
+
 def output_path(output: str) -> Path | None:
     """The file to make, links followed; None for what is no regular file and takes bytes as they come."""
     if output == "-" or (os.path.exists(output) and not os.path.isfile(output) and not os.path.isdir(output)):

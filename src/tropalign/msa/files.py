@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tropalign.errors import UsageError
-from tropalign.execution.files import check_outputs, check_terminal, write_to
+from tropalign.execution.files import check_outputs, check_terminal, output_name, write_to
 from tropalign.formats.aligned import AlignedContext, title_of
 from tropalign.formats.header import Header
 from tropalign.formats.registry import format_for_path, make_writer
@@ -81,7 +81,7 @@ def write_alignment(alignment: MultipleAlignment, path: str | os.PathLike[str], 
         raise UsageError(f"an object of type {type(alignment).__name__} is no MultipleAlignment")
     from tropalign import __version__
 
-    output = os.fspath(path)
+    output = output_name(path)
     name = format_for_path("aligned", output) if format is None else format
     header = Header(__version__, "tropalign.write_alignment", {})
     writer = make_writer("aligned", name, header, AlignedContext(title_of(output)))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tropalign.errors import UsageError
-from tropalign.execution.files import check_outputs, check_terminal, output_path, write_to
+from tropalign.execution.files import check_outputs, check_terminal, output_name, output_path, write_to
 from tropalign.execution.run import Writer
 from tropalign.execution.spool import Spool
 from tropalign.formats.header import Header
@@ -65,9 +65,7 @@ def write_alignments(
     a	6	1	6	+	c	5	0	5	5	5	255	AS:i:28	cg:Z:5=	NM:i:0	de:f:0.0000	cs:Z::5
     b	6	1	6	+	c	5	0	5	4	5	255	AS:i:27	cg:Z:1=1X3=	NM:i:1	de:f:0.2000	cs:Z::1*vi:3
     """
-    output = os.fspath(path)
-    if not isinstance(output, str):
-        raise UsageError("the path is bytes: give a text")
+    output = output_name(path)
     name = format_for_path("pairs", output) if format is None else format
     first, every = _tables(tables)
     suffix = suffix_of(output)

@@ -10,7 +10,7 @@ import numpy as np
 
 from tropalign import __version__
 from tropalign.errors import InputError, UsageError, shown
-from tropalign.execution.files import check_outputs, check_terminal, write_to
+from tropalign.execution.files import check_outputs, check_terminal, output_name, write_to
 from tropalign.execution.run import Output
 from tropalign.formats.figure import require
 from tropalign.formats.header import Header
@@ -99,7 +99,7 @@ def write_report(tables: AlignmentTable | Iterable[AlignmentTable], path: str | 
     """
     given = _listed(tables)
     first = given[0]
-    output = os.fspath(path)
+    output = output_name(path)
     check_outputs([output], [])
     check_terminal("html", output)
     context = PairsContext(first.queries, first.targets, first.depth, first.strand is not None)

@@ -124,10 +124,19 @@ class BuildTask:
                 raise InputError("the file holds no alignment", file=self._file)
 
     def _judge(self, one: AlignmentText) -> None:
-        """Finds out what all alignments hold, by the first one."""
+        """Finds out what all alignments hold, by the first one, and refuses a matrix that is none for that."""
         hmmer_tools()
-        if self._kind is not None:
-            return
+        self._kind = self._kind or self._guessed(one)
+        if self._options.matrix is not None and self._kind != "amino":
+            kind = self._kind.upper()
+            raise InputError(
+                f"this is an alignment of {kind}, and {named('matrix')} {self._options.matrix} is for proteins: leave "
+                "it out",
+                file=self._file,
+            )
+
+    def _guessed(self, one: AlignmentText) -> str:
+        """What Easel says that an alignment holds."""
         from pyhmmer.easel import MSAFile
 
         try:
@@ -141,7 +150,8 @@ class BuildTask:
                 f"{named('alphabet')} protein, dna or rna",
                 file=self._file,
             )
-        self._kind = found.type.lower()
+        kind: str = found.type.lower()
+        return kind
 
     def _unreadable(self, one: AlignmentText, error: Exception) -> InputError:
         where = "" if one.line is None else f"alignment {one.number} "

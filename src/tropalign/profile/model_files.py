@@ -193,7 +193,7 @@ def models_of(
                 text = "has no calibration: it is calibrated here, and so is every further one without"
                 warnings.warn(f"{shown(file)}: the model {name!r} {text}", TropalignWarning, stacklevel=2)
             has_told = True
-        yield model_of_fields(found, found.get("text") if keeps_text else None)
+        yield model_of_fields(found, found.get("text") if keeps_text else None, file)
     if foreign:
         warnings.warn(f"{shown(file)}: {of_foreign(foreign)}", TropalignWarning, stacklevel=2)
 
@@ -306,8 +306,8 @@ def _calibrate(found: dict[str, Any], file: str, line: int | None) -> None:
         ) from None
 
 
-def model_of_fields(found: dict[str, Any], text: bytes | None = None) -> Model:
-    """The model out of what `_native.read_model` finds in a text."""
+def model_of_fields(found: dict[str, Any], text: bytes | None = None, file: str | None = None) -> Model:
+    """The model out of what `_native.read_model` finds in a text; messages call its file `file`."""
     return Model(
         name=_text(found["name"]),
         accession=_text(found["accession"]),
@@ -324,6 +324,7 @@ def model_of_fields(found: dict[str, Any], text: bytes | None = None) -> Model:
         structure=_letters(found["structure"]) or None,
         mask=_letters(found["mask"]) or None,
         text=text,
+        file=file,
     )
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tropalign import _native
 from tropalign.errors import InputError, named, shown
-from tropalign.execution.files import check_outputs, write_to
+from tropalign.execution.files import check_outputs, output_name, write_to
 from tropalign.formats.registry import format_for_path
 from tropalign.profile.calibration import calibrate
 from tropalign.profile.proteins import BACKGROUND, LETTERS, N_CANONICAL
@@ -54,6 +54,8 @@ class Model:
         Whether it is the model of a single sequence, whose letters the consensus has.
     text
         HMMER's text of the model, which `write` writes; None where it was not kept.
+    file
+        What messages call the file that it came from.
 
     Examples
     --------
@@ -78,6 +80,7 @@ class Model:
     mask: str | None = field(default=None, repr=False)
     is_sequence: bool = False
     text: bytes | None = field(default=None, repr=False)
+    file: str | None = field(default=None, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "native"}
@@ -107,7 +110,7 @@ class Model:
         InputError
             A place that cannot be written; a model of a binary file, of HMMER 2 or of pyhmmer, whose text is not known.
         UsageError
-            A suffix of another format.
+            A suffix of another format; a path that is none.
         ResourceError
             The disk is full.
 
@@ -120,7 +123,7 @@ class Model:
         ...     next(tropalign.read_queries(f"{folder}/EFP.hmm")).name
         'EFP'
         """
-        output = os.fspath(path)
+        output = output_name(path)
         format_for_path("models", output)
         text = self.known_text
         check_outputs([output], [])
@@ -139,6 +142,7 @@ class Model:
             raise InputError(
                 "only models of HMMER 3's text files, and those that are built here, are written: convert the file "
                 "with hmmconvert, or write the model with the program that made it",
+                file=self.file,
                 record=self.name,
             )
         return self.text

@@ -19,7 +19,7 @@ from tropalign import _native
 from tropalign.errors import InputError, ResourceError, UsageError, named
 from tropalign.execution.progress import StageProgress
 from tropalign.machine.memory import budget_of, human
-from tropalign.machine.numbers import checked_threads
+from tropalign.machine.numbers import checked_choice, checked_threads
 from tropalign.machine.threads import resolve_threads
 from tropalign.options.called import called_with
 from tropalign.options.option import Options, argument
@@ -94,6 +94,7 @@ def align_to_model(call: ModelArguments) -> MultipleAlignment:
     a  MKVLAW----mkt
     b  -KVL------w--
     """
+    checked_choice("trim", call.trim)
     model = family_model_of(call.model)
     if model is None:
         if not isinstance(call.model, str | os.PathLike):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from bisect import bisect_right
 from collections.abc import Iterable
@@ -182,6 +183,9 @@ class _Whole:
         other, k = found
         number, other_number = self.number_of(k), self.number_of(other)
         file, other_file = self.file_of(k), self.file_of(other)
+        # Two streams may be called the same.
+        if other_file == file and other_number == number and os.path.exists(file):
+            raise InputError("the file is named twice, and all of its records come twice: name it once", file=file)
         both = (
             f"records {other_number} and {number} have"
             if other_file == file

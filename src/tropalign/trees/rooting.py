@@ -1,7 +1,14 @@
-"""Roots for trees that have none."""
+"""Roots for trees that have none.
+
+Support belongs to branches: another root may turn a branch, and what is known of its split stays with it. A name
+belongs to the node that it was given to, as other programs have it, whatever is below that node then:
+
+    ((A,B)90,C,D)  rooted at A  -->  (A,(B,(C,D)90))           ((A,B)x,C,D)  -->  (A,(B,(C,D))x)
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -10,13 +17,28 @@ import numpy as np
 from tropalign.errors import InputError
 from tropalign.trees.tree import Tree
 
+#: Labels that are several kinds of support, such as IQ-TREE's 95/100.
+_OF_BRANCH = re.compile(r"[0-9.]+(?:[eE]-?[0-9]+)?(?:[/|,;][0-9.]+(?:[eE]-?[0-9]+)?)+")
+
 
 class _Branch(NamedTuple):
-    """To a neighbour: its length and support."""
+    """To a neighbour: its length, support, and a label that is support."""
 
     node: int
     length: float
     support: float
+    label: str
+
+
+def is_of_branch(label: str) -> bool:
+    """Whether a label of an inner node says something of the branch to it: several numbers.
+
+    Examples
+    --------
+    >>> is_of_branch("95/100"), is_of_branch("Mammalia"), is_of_branch("")
+    (True, False, False)
+    """
+    return _OF_BRANCH.fullmatch(label) is not None
 
 
 def rooted_at_outgroup(tree: Tree, outgroup: str | Sequence[str]) -> Tree:
@@ -94,24 +116,31 @@ def rooted_at_midpoint(tree: Tree) -> Tree:
         node, walked = before, walked + length
 
 
+def _labels(tree: Tree) -> list[str]:
+    """The label of each node, "" where it has none."""
+    return [*[""] * tree.n_taxa, *(tree.labels or [""] * len(tree.children))]
+
+
 def _branches(tree: Tree) -> list[list[_Branch]]:
     """The neighbours of each node; a root of two children is left out, its two branches made one."""
     support = np.full(len(tree.lengths), np.nan) if tree.support is None else tree.support
+    label = [text if is_of_branch(text) else "" for text in _labels(tree)]
     n, root = tree.n_taxa, len(tree.lengths) - 1
     around: list[list[_Branch]] = [[] for _ in tree.lengths]
 
-    def connect(a: int, b: int, length: float, sure: float) -> None:
-        around[a].append(_Branch(b, length, sure))
-        around[b].append(_Branch(a, length, sure))
+    def connect(a: int, b: int, length: float, sure: float, said: str) -> None:
+        around[a].append(_Branch(b, length, sure, said))
+        around[b].append(_Branch(a, length, sure, said))
 
     for k, joined in enumerate(tree.children):
         if n + k == root and tree.is_rooted:
             first, second = joined
             sure = support[first] if np.isnan(support[second]) else support[second]
-            connect(first, second, float(tree.lengths[first] + tree.lengths[second]), float(sure))
+            length = float(tree.lengths[first] + tree.lengths[second])
+            connect(first, second, length, float(sure), label[second] or label[first])
         else:
             for child in joined:
-                connect(child, n + k, float(tree.lengths[child]), float(support[child]))
+                connect(child, n + k, float(tree.lengths[child]), float(support[child]), label[child])
     return around
 
 
@@ -144,25 +173,35 @@ def _rooted_between(tree: Tree, around: list[list[_Branch]], first: int, second:
     """The tree with its root on the branch of two nodes, this share of its length away from the first."""
     n = tree.n_taxa
     between = next(branch for branch in around[first] if branch.node == second)
-    top = [_Branch(first, between.length * share, between.support)]
-    top.append(_Branch(second, between.length - top[0].length, between.support))
+    top = [between._replace(node=first, length=between.length * share)]
+    top.append(between._replace(length=between.length - top[0].length))
+    given = [text if not is_of_branch(text) else "" for text in _labels(tree)]
     number = dict(zip(range(n), range(n), strict=True))
     children: list[tuple[int, ...]] = []
-    lengths, support_of = [0.0] * n, [np.nan] * n
+    lengths, support_of, labels = [0.0] * n, [np.nan] * n, [""] * n
+
+    def enter(branch: _Branch) -> None:
+        node = number[branch.node]
+        lengths[node], support_of[node] = branch.length, branch.support
+        labels[node] = "/".join(filter(None, (labels[node], branch.label)))  # as IQ-TREE has names with support
+
     for node, below in _parents_last(around, first, second):
         for branch in below:
-            lengths[number[branch.node]], support_of[number[branch.node]] = branch.length, branch.support
+            enter(branch)
         number[node] = n + len(children)
         children.append(tuple(number[branch.node] for branch in below))
         lengths.append(0.0)
         support_of.append(np.nan)
+        labels.append(given[node])
     for branch in top:
-        lengths[number[branch.node]], support_of[number[branch.node]] = branch.length, branch.support
+        enter(branch)
     children.append((number[first], number[second]))
     supported = np.array([*support_of, np.nan])
     supported[:n] = np.nan
     support = None if tree.support is None else supported
-    return Tree(tree.names, tuple(children), np.array([*lengths, 0.0]), support, tree.n_samples)
+    named = (*labels[n:], given[-1] if tree.is_rooted else "")  # a root that is no more leaves its name to the new one
+    lengths_of = np.array([*lengths, 0.0])
+    return Tree(tree.names, tuple(children), lengths_of, support, tree.n_samples, named if any(named) else None)
 
 
 def _parents_last(around: list[list[_Branch]], first: int, second: int) -> list[tuple[int, list[_Branch]]]:

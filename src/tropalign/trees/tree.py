@@ -14,6 +14,7 @@ from tropalign.errors import InputError, UsageError
 from tropalign.machine.numbers import whole_number
 from tropalign.sequences.files import file_name, read_text
 from tropalign.trees.newick import MOST_BYTES, newick_text, parse_newick, quoted
+from tropalign.trees.nexus import is_nexus, newick_of_nexus
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -36,6 +37,9 @@ class Tree:
         from a file, what the file says: percent, or shares up to 1.
     n_samples : int or None
         How many bootstrap samples these are, where that is known.
+    labels : tuple of str, or None
+        Of each inner node, what a file calls it that is no number: the name of a clade, or several kinds of support
+        (``95/100``); "" where there is nothing.
 
     Examples
     --------
@@ -51,6 +55,7 @@ class Tree:
     lengths: NDArray[np.float64]
     support: NDArray[np.float64] | None = None
     n_samples: int | None = None
+    labels: tuple[str, ...] | None = None
 
     def __repr__(self) -> str:
         return f"Tree: {self.n_taxa} taxa, {'rooted' if self.is_rooted else 'unrooted'}"
@@ -66,7 +71,7 @@ class Tree:
         return len(self.children[-1]) == 2
 
     def newick(self, digits: int | None = None) -> str:
-        """The tree in Newick format, support as labels of inner nodes.
+        """The tree in Newick format, labels of inner nodes and support as theirs (``name/90`` of both).
 
         Parameters
         ----------
@@ -80,7 +85,7 @@ class Tree:
         """
         if digits is not None:
             whole_number("digits", digits, 0, 100)
-        labels = [quoted(name) for name in self.names] + self._support_labels()
+        labels = [quoted(name) for name in self.names] + self._inner_labels()
         lengths = [_length_text(length, digits) for length in self.lengths[:-1].tolist()]
         texts = [label + length for label, length in zip(labels, [*lengths, ""], strict=True)]
         return newick_text([()] * self.n_taxa + list(self.children), texts, len(texts) - 1)
@@ -109,6 +114,12 @@ class Tree:
 
         tropalign.trees.write_tree(self, path, format, groups=groups)
 
+    def _inner_labels(self) -> list[str]:
+        support = self._support_labels()
+        if self.labels is None:
+            return support
+        return [quoted("/".join(filter(None, both))) for both in zip(self.labels, support, strict=True)]
+
     def _support_labels(self) -> list[str]:
         n_inner = len(self.children)
         if self.support is None:
@@ -132,23 +143,23 @@ def tree_of_joins(names: Iterable[str], children: Iterable[Iterable[int]], lengt
 
 
 def read_tree(path: str | os.PathLike[str]) -> Tree:
-    """A tree from a Newick file, compressed or not.
+    """A tree from a file of Newick or NEXUS format, compressed or not.
 
     Raises
     ------
     InputError
-        No such file, no Newick, several trees, two taxa of one name, or fewer than two.
+        No such file, no tree, several trees, two taxa of one name, or fewer than two.
     """
     return parse_tree(read_text(path, MOST_BYTES), file_name(path))
 
 
 def parse_tree(text: str, file: str = "the tree") -> Tree:
-    """A tree from text in Newick format. A missing length is 0; labels of inner nodes that are numbers are support.
+    """A tree from text in Newick or NEXUS format. A missing length is 0; numbers as labels of inner nodes are support.
 
     Raises
     ------
     InputError
-        No Newick, several trees, two taxa of one name, or fewer than two; `file` is named.
+        Neither of them, several trees, two taxa of one name, or fewer than two; `file` is named.
 
     Examples
     --------
@@ -157,7 +168,7 @@ def parse_tree(text: str, file: str = "the tree") -> Tree:
     """
     if not isinstance(text, str):
         raise UsageError(f"an object of type {type(text).__name__} is no tree: give a text in Newick format")
-    nodes = parse_newick(text, file)
+    nodes = parse_newick(newick_of_nexus(text, file) if is_nexus(text) else text, file)
     below = nodes.children()
     leaves = [node for node, children in enumerate(below) if not children]
     names = [nodes.names[node] for node in leaves]
@@ -176,7 +187,16 @@ def parse_tree(text: str, file: str = "the tree") -> Tree:
     lengths[-1] = 0
     known = [math.nan] * len(leaves) + [_support(nodes.support[node], nodes.names[node]) for node in inner]
     support = np.array(known)
-    return Tree(tuple(names), children, lengths, None if np.isnan(support).all() else support)
+    labels = tuple(
+        nodes.names[node] if math.isnan(value) else "" for node, value in zip(inner, known[len(leaves) :], strict=True)
+    )
+    return Tree(
+        tuple(names),
+        children,
+        lengths,
+        None if np.isnan(support).all() else support,
+        labels=labels if any(labels) else None,
+    )
 
 
 def _length(length: float | None, file: str) -> float:

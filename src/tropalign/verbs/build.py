@@ -47,7 +47,7 @@ Alignments are Stockholm (several in a file make a library), FASTA, A2M, A3M, Cl
 of hmmbuild, number by number. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory or disk, 130 interrupted."""
     served = Served(title="Build profiles", kind="models", example={"alignment": "efp_aligned.fasta"})
     no_shards = "alignments of a file become models one by one, and have no shards: split the file, or use --each"
-    each_input = "alignment"
+    each_input, each_refuses = "alignment", ("name",)
 
     alignment: str = input_file(
         flags=(),

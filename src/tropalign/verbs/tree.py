@@ -21,8 +21,8 @@ from tropalign.verbs.run_options import (
     devices_of,
     started,
 )
-from tropalign.verbs.runs import tell_of
 from tropalign.verbs.tree_input import Distances, alignment_in_bytes, read_taxa, unaligned
+from tropalign.verbs.tree_output import ViewOptions, is_drawn, telling, tree_outputs, write_distances, write_tree
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from tropalign.execution.archive import Shards
     from tropalign.execution.manifest import Shard
     from tropalign.execution.progress import Show
-    from tropalign.execution.run import Output
     from tropalign.execution.task import Device
     from tropalign.trees import Tree
 
@@ -120,28 +119,6 @@ class TreeOptions(Options, group="tree"):
     )
 
 
-class ViewOptions(Options, group="to look at"):
-    """What shows the tree to people."""
-
-    html: str | None = output_file(
-        output="report",
-        suffix=".html",
-        of_shards=False,
-        metavar="FILE",
-        help="the tree as a page for the browser: zoom, collapse, search, other roots, pictures",
-    )
-    plot: str | None = output_file(
-        output="plot", suffix=".svg", of_shards=False, metavar="FILE", help="a picture: SVG, PNG or PDF by the suffix"
-    )
-    colours: str | None = input_file(
-        default=None,
-        holds="table",
-        metavar="TABLE",
-        label="Groups to colour by",
-        help="groups that page and picture colour: a taxon's name, a tab and its group per line",
-    )
-
-
 class MakeTree(
     Command,
     DistanceOptions,
@@ -183,10 +160,10 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         holds="alignment",
         label="Alignment, sequences, distances or a tree",
         help="an alignment (FASTA, Clustal, Stockholm, PHYLIP, MSF), sequences with --unaligned, distances (PHYLIP, "
-        "or TSV as from tropalign pairs -f matrix), or a tree (Newick), compressed or not; - is stdin",
+        "or TSV as from tropalign pairs -f matrix), or a tree (Newick, NEXUS), compressed or not; - is stdin",
         form_help="An alignment (FASTA, Clustal, Stockholm, PHYLIP, MSF), sequences that are not aligned (then choose "
-        "that below), distances (PHYLIP, or TSV as the format matrix of pairs has them), or a tree (Newick), "
-        "compressed or not",
+        "that below), distances (PHYLIP, or TSV as the format matrix of pairs has them), or a tree (Newick, "
+        "NEXUS), compressed or not",
     )
     shard: Shard | None = again(
         ShardOptions,
@@ -206,7 +183,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         inputs = [path for path in (self.taxa, self.colours) if path is not None]
         show = started(self, list(places.values()), inputs, holds=True)
         groups = read_groups(self.colours) if self.colours is not None else {}
-        outputs = _tree_outputs(self, places, groups) if self.shard is None else []
+        outputs = tree_outputs(self, places, groups) if self.shard is None else []
         if self.distances_out is not None:
             distance_format(self.distances_out)
         allowed = self.memory or default_budget()
@@ -219,10 +196,10 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
             given = read_taxa(self, memory_bytes, show)
             tree = _tree(self, given, memory_bytes, show) if isinstance(given, Distances) else _rooted(self, given)
         if isinstance(given, Distances):
-            _write_distances(given, places)
+            write_distances(given, places)
         if self.colours is not None:
             tell_unknown(groups, tree.names, self.colours)
-        _write_tree(self, tree, [_telling(output, tree) for output in outputs], begin)
+        write_tree(self, tree, [telling(output, tree) for output in outputs], begin)
 
     def check(self) -> None:
         refuse = self.refuse
@@ -248,7 +225,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
             refuse("--gaps has no meaning with --unaligned: leave it out")
         if self.method == "upgma" and self.negative is not None:
             refuse("--negative belongs to neighbour joining: UPGMA has no negative lengths")
-        if self.colours is not None and not self._is_drawn():
+        if self.colours is not None and not is_drawn(self):
             refuse("--colours is for --html, --plot and for a page or a picture as -o: name one of these files")
         if self.shard is not None and (self.html is not None or self.plot is not None or self.colours is not None):
             refuse(
@@ -257,12 +234,6 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
             )
         if list(self.places().values()).count("-") > 1:
             refuse("two files cannot both go to standard output: name a file for one of them")
-
-    def _is_drawn(self) -> bool:
-        """Whether an output shows colours."""
-        from tropalign.formats.registry import format_for_path
-
-        return bool(self.html or self.plot) or format_for_path("trees", self.output) in ("html", "svg", "png", "pdf")
 
     def finish(self, shards: Shards, places: Mapping[str, str]) -> None:
         """Makes the tree with what shards have counted.
@@ -281,7 +252,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         from tropalign.machine.memory import default_budget, left_for_job
         from tropalign.sequences.saved_batch import batch_of_bytes
 
-        outputs = _tree_outputs(self, places, {})
+        outputs = tree_outputs(self, places, {})
         if "distances_out" in places:
             distance_format(places["distances_out"])
         show, begin = status_only if self.quiet else progress_bar, time.perf_counter()
@@ -299,69 +270,8 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
             tree = _joined(self, given, memory_bytes, show)
             found = sum_of(shards.sections(0), len(tree.lengths))
             tree = _rooted(self, supported(tree, found, int(self.bootstrap or 0)))
-        _write_distances(given, places)
-        _write_tree(self, tree, [_telling(output, tree) for output in outputs], begin)
-
-
-def _tree_outputs(options: MakeTree, places: Mapping[str, str], groups: Mapping[str, str]) -> list[Output]:
-    """The files of the tree, with their writers; raises what is wrong with them before anything is computed."""
-    from tropalign import __version__
-    from tropalign.execution.files import check_terminal
-    from tropalign.execution.run import Output
-    from tropalign.formats.aligned import title_of
-    from tropalign.formats.header import Header
-    from tropalign.formats.registry import format_for_path, format_of, make_writer, suffix_of
-    from tropalign.formats.trees import TreesContext
-
-    header = Header(__version__, options.command_line(), {})
-    context = TreesContext(title_of(options.taxa), groups)
-    outputs = []
-    for option_name, role in (("output", "tree"), ("html", "report"), ("plot", "plot")):
-        if (path := places.get(option_name)) is None:
-            continue
-        if option_name == "html" and suffix_of(path) not in ("", *format_of("trees", "html").suffixes):
-            options.refuse(f"--html {path}: end the name in .html (and .gz or the like to compress)")
-        kind = "trees/plots" if option_name == "plot" else "trees"
-        form = "html" if option_name == "html" else format_for_path(kind, path)
-        writer = make_writer(kind, form, header, context)
-        if writer.is_binary:
-            check_terminal(form, path)
-        outputs.append(Output(role, path, writer))
-    return outputs
-
-
-def _telling(output: Output, tree: Tree) -> Output:
-    """The output with a header that says how many samples there were."""
-    from dataclasses import replace
-
-    from tropalign.formats.writer import FormatWriter
-
-    if tree.n_samples is None or not isinstance(writer := output.writer, FormatWriter):
-        return output
-    header = replace(writer.header, parameters={"bootstrap samples": str(tree.n_samples)})
-    return replace(output, writer=replace(writer, header=header))
-
-
-def _write_distances(given: Distances, places: Mapping[str, str]) -> None:
-    """The distances, where they are wanted."""
-    from tropalign.execution.files import write_to
-    from tropalign.formats.distance_matrix import distance_format, write_distance_matrix
-
-    path = places.get("distances_out")
-    if path is not None:
-        form = distance_format(path)
-        write_to(path, lambda out: write_distance_matrix(given.names, given.distances, form, out))
-
-
-def _write_tree(options: MakeTree, tree: Tree, outputs: list[Output], begin: float) -> None:
-    """The tree, its page and its picture; and what was done."""
-    from tropalign.execution.run import write_outputs
-
-    write_outputs(outputs, lambda output: [output.writer.encode(tree)])
-    if not options.quiet:
-        paths = [path for path in (*(output.path for output in outputs), options.distances_out) if path is not None]
-        sampled = "" if tree.n_samples is None else f", {tree.n_samples:,} samples"
-        tell_of(f"{tree.n_taxa:,} taxa{sampled}", time.perf_counter() - begin, 0, paths)
+        write_distances(given, places)
+        write_tree(self, tree, [telling(output, tree) for output in outputs], begin)
 
 
 def _shard(options: MakeTree, memory_bytes: int, allowed: int, show: Show) -> None:

@@ -30,26 +30,29 @@ def read_taxa(options: MakeTree, memory_bytes: int, show: Show) -> Distances | T
     """Reads the input: distances, what they are made of, or a tree."""
     from tropalign.formats.distance_matrix import is_distance_matrix, parse_distance_matrix
     from tropalign.sequences.files import can_be_read_twice, file_name, read_lines
+    from tropalign.sequences.texts import decoded
+    from tropalign.trees.nexus import is_nexus
 
     if options.unaligned:
         return _pair_distances(options, memory_bytes, show)
     is_kept = not can_be_read_twice(options.taxa)
     lines = list(read_lines(options.taxa)) if is_kept else read_lines(options.taxa)
     first = next(line for line in lines if line.strip())
-    if first.lstrip().startswith((b"(", b"[")):  # a tree, or a comment such as [&R] before one
+    is_tree = first.lstrip().startswith((b"(", b"[")) or is_nexus(decoded(first))  # or a comment such as [&R] before it
+    if is_tree:
         return _given_tree(options, b"\n".join(lines if is_kept else read_lines(options.taxa)))
     if not is_distance_matrix(first):
         source = _Kept(b"\n".join(lines), file_name(options.taxa)) if is_kept else options.taxa
         return alignment_distances_of(options, source, memory_bytes, show)
-    for name in ("distances", "gaps", "bootstrap"):
-        if getattr(options, name) is not None:
+    for name in ("distances", "gaps", "bootstrap", "alphabet"):
+        if getattr(options, name) != options.declared()[name].default:
             options.refuse(f"--{name} needs an alignment, and {file_name(options.taxa)} holds distances")
     lines = lines if is_kept else read_lines(options.taxa)
     return Distances(*parse_distance_matrix(lines, file_name(options.taxa), memory_bytes))
 
 
 def _given_tree(options: MakeTree, text: bytes) -> Tree:
-    """The tree in a file of Newick format, of which no distances are known."""
+    """The tree in a file of Newick or NEXUS format, of which no distances are known."""
     from tropalign.sequences.files import file_name
     from tropalign.sequences.texts import decoded
     from tropalign.trees import parse_tree
@@ -58,6 +61,8 @@ def _given_tree(options: MakeTree, text: bytes) -> Tree:
     for name in ("distances", "gaps", "bootstrap", "negative", "distances_out"):
         if getattr(options, name) is not None:
             options.refuse(f"--{name.replace('_', '-')} needs an alignment or distances, and {file} holds a tree")
+    if options.alphabet != options.declared()["alphabet"].default:
+        options.refuse(f"--alphabet says what sequences are, and {file} holds a tree")
     if options.method != "nj":
         options.refuse(f"--method makes a tree, and {file} holds one")
     return parse_tree(decoded(text), file)

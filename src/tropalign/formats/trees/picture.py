@@ -98,7 +98,7 @@ def tree_figure(nodes: Nodes, context: TreesContext) -> Figure:
                 color=ink, parse_math=False, annotation_clip=False,
             )  # fmt: skip
     if n_tips <= MOST_SUPPORT:
-        _write_support(axes, nodes, depth, line, size)
+        _write_support(axes, nodes, below, depth, line, size)
     _draw_foot(figure, axes, (WIDTH + room, height + foot), used, palette, widest if any(nodes.lengths[1:]) else 0.0)
     return figure
 
@@ -127,12 +127,21 @@ def _draw_branches(
         axes.add_collection(LineCollection(drawn, colors=palette[group], linewidths=width, capstyle="projecting"))
 
 
-def _write_support(axes: Any, nodes: Nodes, depth: NDArray[np.float64], line: NDArray[np.float64], size: float) -> None:
+def _write_support(
+    axes: Any,
+    nodes: Nodes,
+    below: list[list[int]],
+    depth: NDArray[np.float64],
+    line: NDArray[np.float64],
+    size: float,
+) -> None:
+    """Support of inner nodes, or what else the file calls them."""
     for node, support in enumerate(nodes.support):
-        if node and support is not None:
+        text = _name(nodes.names[node]) if support is None else f"{support:g}"
+        if node and below[node] and text:
             axes.annotate(
-                f"{support:g}", (depth[node], line[node]), (-2, 1), textcoords="offset points", ha="right",
-                va="bottom", fontsize=0.7 * size, color=QUIET,
+                text, (depth[node], line[node]), (-2, 1), textcoords="offset points", ha="right",
+                va="bottom", fontsize=0.7 * size, color=QUIET, parse_math=False,
             )  # fmt: skip
 
 

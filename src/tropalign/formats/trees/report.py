@@ -16,6 +16,7 @@ from tropalign.formats.trees import TreesContext
 from tropalign.formats.trees.groups import colours, groups_of
 from tropalign.formats.trees.text import encode_newick, nodes_of
 from tropalign.trees.newick import Nodes
+from tropalign.trees.rooting import is_of_branch
 
 PAGE = "tree"
 SCRIPTS = ("viewer/layout.js", "viewer/view.js", "viewer/pictures.js", "roots.js", "family.js", "page.js")
@@ -37,11 +38,15 @@ def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: Tr
     is_tip = np.ones(len(nodes.parents), bool)
     is_tip[nodes.parents[1:]] = False
     tips = [name if tip else "" for name, tip in zip(nodes.names, is_tip.tolist(), strict=True)]
+    inner = np.flatnonzero(~is_tip).tolist()
+    labels = {node: nodes.names[node] for node in inner if is_of_branch(nodes.names[node])}
     used, numbers = groups_of(tips, context.groups)
     palette = [colours(k) for k in range(len(used))]
     data = {
         "title": context.title,
-        "names": nodes.names,
+        "names": ["" if node in labels else name for node, name in enumerate(nodes.names)],
+        "labels": labels,
+        "has_labels": any(nodes.names[node] for node in inner),
         "has_lengths": any(nodes.lengths[1:]),
         "groups": [
             {"name": name, "light": light, "dark": dark} for name, (light, dark) in zip(used, palette, strict=True)

@@ -2,14 +2,18 @@
 const LEAST_SUPPORT = 50, LINE = 13;
 
 class FamilyTree extends TreeView {
-  /** `given`: parent, length, support and group per node in the file's order; `hues`: of each group, by its number. */
-  constructor(canvas, host, given, names, {told, onChoose, groups}) {
+  /** `given`: parent, length, support and group per node in the file's order; `groups`: their hues; `labels` of
+      branches that are no numbers, by the nodes below them. */
+  constructor(canvas, host, given, names, {told, onChoose, groups, labels}) {
     const roots = new Roots(given);
     super(canvas, host, new TreeLayout(given.parent, given.length), names, {told, onChoose});
     Object.assign(this, {roots, names, groups, groupOf: given.group, lengths: "scale", support: "numbers"});
     this.order = "given", this.hits = [];
     // Some programs write support as shares of 1.
     this.percentOfSupport = given.support.every((value) => !(value > 1)) ? 100 : 1;
+    // By node in the file's tree, by the numbers of branches in one with another root.
+    this.labelsOf = {node: labels, edge: {}};
+    roots.given.edge.forEach((edge, node) => labels[node] && (this.labelsOf.edge[edge] ??= labels[node]));
     this.rooted = roots.given;
     this.arrange();
   }
@@ -72,6 +76,16 @@ class FamilyTree extends TreeView {
     let text = this.labels.get(k);
     if (text === undefined) this.labels.set(k, text = shown((this.names[this.tree.id[k]] ?? "").slice(0, 64)));
     return text.length > most ? `${text.slice(0, most - 1)}…` : text;
+  }
+  /** What the file calls an inner node, and says of the branch to it. */
+  label(k) {
+    const value = this.tree.support[k], sure = Number.isNaN(value) ? this.branchLabel(k) : String(+value.toFixed(2));
+    return [this.name(k, 24), sure].filter(Boolean).join("/");
+  }
+  branchLabel(k) {
+    const {tree: {id, edge}, labelsOf, roots, rooted} = this;
+    const label = rooted === roots.given ? labelsOf.node[id[k]] : labelsOf.edge[edge[k]];
+    return shown((label ?? "").slice(0, 64));
   }
   /** Marks tips: `nodes` in the file's order. */
   find(nodes) {
@@ -156,15 +170,15 @@ class FamilyTree extends TreeView {
     const {brush, layout, tree: {support}} = this, isDots = this.support === "dots", taken = new Set();
     brush.fillStyle = isDots ? ink.text : ink.quiet, brush.textAlign = "right";
     for (const k of this.seen.open) {
-      const value = support[k];
-      if (Number.isNaN(value) || (layout.bottom[k] - layout.top[k]) * this.step < (isDots ? 4 : 10)) continue;
+      const value = support[k], text = isDots ? "" : this.label(k);
+      if ((isDots ? Number.isNaN(value) : !k || !text) || (layout.bottom[k] - layout.top[k]) * this.step < (isDots ? 4 : 10)) continue;
       const [x, y] = this.at(layout.depth[k], layout.line[k]);
       if (!isDots) {
         const places =
           [-1, 0, 1].flatMap((dy) => [-1, 0, 1].map((dx) => `${Math.floor(x / 10) + dx} ${Math.floor(y / 7) + dy}`));
         if (taken.has(places[4])) continue;  // a number stands there
         places.forEach((place) => taken.add(place));
-        brush.fillText(String(+value.toFixed(2)), x - 3, y - 6);
+        brush.fillText(text, x - 3, y - 6);
         continue;
       }
       const percent = value * this.percentOfSupport;

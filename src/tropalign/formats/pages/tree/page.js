@@ -8,10 +8,11 @@ class TreePage {
     const given = {parent: arrays.parent, length: arrays.length, support: arrays.support, group: arrays.group};
     this.tree = new FamilyTree(element("tree"), element("tree-inside"), given, data.names, {
       groups: data.groups,
+      labels: data.labels,
       told: (node) => this.told(node),
       onChoose: (node) => this.click(node),
     });
-    this.hasSupport = arrays.support.some((value) => !Number.isNaN(value));
+    this.hasSupport = arrays.support.some((value) => !Number.isNaN(value)) || data.has_labels;
     element("tree-support").disabled = !this.hasSupport;
     if (!data.has_lengths) element("tree-lengths").value = "level", this.tree.setLengths("level");
     this.tell();
@@ -62,6 +63,7 @@ class TreePage {
       ...!layout.isTip(node) && {tips: layout.tips[node].toLocaleString("en")},
       ...this.data.has_lengths && {length: number(length[node]), "from the root": number(far)},
       ...!Number.isNaN(support[node]) && {support: String(+support[node].toFixed(2))},
+      ...tree.branchLabel(node) && {support: tree.branchLabel(node)},
       ...tree.hue[node] && {group: shown(this.data.groups[tree.hue[node] - 1].name)},
     };
   }

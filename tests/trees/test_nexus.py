@@ -1,0 +1,98 @@
+"""NEXUS files as trees: Biopython reads the same from plain ones; comments of other programs; damage."""
+
+import io
+
+import pytest
+from Bio import Phylo
+
+from tropalign import InputError
+from tropalign.trees import parse_tree, read_tree
+from tropalign.trees.nexus import newick_of_nexus
+
+BEAST = """#NEXUS
+
+Begin taxa;
+Dimensions ntax=3;
+Taxlabels  mouse 'house cat' x_y ;
+End;
+Begin trees;
+Translate
+1 mouse, [the first]
+2 'house cat',
+3 x_y
+;
+tree TREE1 = [&R] ((1[&height=0.0,height_95%_HPD={0.0,1.0E-15}]:1.5E0,2:[&rate=1.0]2.5)
+[&height=1.5,posterior=0.98]:0.5,3:3.0)[&posterior=1.0];
+End;
+"""
+MRBAYES = """#NEXUS
+begin trees;
+ translate 1 A,2 B,3 C,4 D;
+ tree con_50_majrule = [&U] (1[&prob=1.0e+00]:1e-1,(2:2e-1,3:3e-1)
+ [&prob=9.5e-01,prob_stddev=1.0e-02,prob_range={9.4e-01,9.6e-01},prob(percent)="95"]:4e-1,4:5e-1);
+end;
+"""
+FIGTREE = """#NEXUS
+begin trees;
+tree tree_1 = [&R] ((A:1,B:2)[&label="97",!color=#ff0000]:3,(C:1,D:1)'clade 9':1);
+end;
+begin figtree;
+set appearance.branchLineWidth=1.0;
+end;
+"""
+PLAIN = """#NEXUS
+begin trees;
+tree one=(A:1,(B:2,C:3)90:0.5,D:4);
+end;
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "newick"),
+    [
+        (BEAST, "((mouse:1.5E0,'house cat':2.5)0.98:0.5,x_y:3.0)1.0;"),
+        (MRBAYES, "(A:1e-1,(B:2e-1,C:3e-1)9.5e-01:4e-1,D:5e-1);"),
+        (FIGTREE, "((A:1,B:2)97:3,(C:1,D:1)'clade 9':1);"),
+        (PLAIN, "(A:1,(B:2,C:3)90:0.5,D:4);"),
+        ("#nexus BEGIN TREES; UTREE * x = (a,'it''s'); ENDBLOCK;", "(a,'it''s');"),
+        ("#NEXUS begin trees; translate 1 B, 2 A; tree x = ((1:1,2:1)2:1,3:1); end;", "((B:1,A:1)2:1,3:1);"),
+    ],
+)
+def test_names_and_support_of_other_programs(text, newick):
+    assert newick_of_nexus(text, "x.nex") == newick
+    assert parse_tree(text).newick() == parse_tree(newick).newick()
+
+
+@pytest.mark.parametrize("text", [BEAST.replace(":[&rate=1.0]2.5", ":2.5"), PLAIN])  # no comments behind lengths
+def test_biopython_reads_the_same(text):
+    (theirs,) = Phylo.parse(io.StringIO(text), "nexus")
+    ours = parse_tree(text)
+    assert [leaf.name.strip("'") for leaf in theirs.get_terminals()] == list(ours.names)
+    lengths = [leaf.branch_length for leaf in theirs.get_terminals()]
+    assert lengths == pytest.approx(ours.lengths[: ours.n_taxa].tolist())
+
+
+def test_a_file(tmp_path):
+    (tmp_path / "x.nex").write_text(FIGTREE)
+    tree = read_tree(tmp_path / "x.nex")
+    assert tree.names == ("A", "B", "C", "D") and tree.labels == ("clade 9", "", "")
+    assert tree.support.tolist()[4:] == pytest.approx([float("nan"), 97, float("nan")], nan_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("#NEXUS\nbegin data; matrix a ACGT; end;", "holds no tree .block TREES.: alignments are read from FASTA"),
+        ("#NEXUS", "holds no tree"),
+        (PLAIN.replace("end;", "tree two=(A,B); end;"), "the file holds 2 trees: name one with a single tree"),
+        ("#NEXUS begin trees; tree x = (a,b", "the last statement of this NEXUS file has no semicolon"),
+        ("#NEXUS begin trees; tree x (a,b); end;", "has no = behind its name"),
+        ("#NEXUS begin trees; tree x = (a,'b); end;", "this is no NEXUS .a ' stands alone.: mend the file"),
+        ("#NEXUS begin trees; tree x = [&R (a,b); end;", "this is no NEXUS .a . stands alone.: mend the file"),
+        ("#NEXUS begin trees; tree x = ((a,b); end;", "this is no Newick tree"),
+        ("#NEXUS begin trees; tree x = (a,a); end;", "two taxa are called 'a'"),
+    ],
+)
+def test_damage_costs_a_sentence(text, why):
+    with pytest.raises(InputError, match=f"^x.nex: .*{why}"):
+        parse_tree(text, "x.nex")
