@@ -12,7 +12,7 @@ CORPUS = Path(__file__).parent.parent / "fuzz" / "corpus" / "models"
 
 
 def assert_same(model, other):
-    for name in (field.name for field in fields(Model) if field.name not in ("text", "file")):  # there the day may stand
+    for name in (field.name for field in fields(Model) if field.name not in ("text", "file")):  # a text has its day
         found, expected = getattr(model, name), getattr(other, name)
         if isinstance(found, np.ndarray):
             assert found.dtype == expected.dtype and found.tobytes() == expected.tobytes(), name

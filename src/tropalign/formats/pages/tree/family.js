@@ -2,8 +2,10 @@
 const LEAST_SUPPORT = 50, LINE = 13;
 
 class FamilyTree extends TreeView {
-  /** `given`: parent, length, support and group per node in the file's order; `groups`: their hues; `labels` of
-      branches that are no numbers, by the nodes below them. */
+  /**
+   * `given`: parent, length, support and group per node in the file's order; `groups`: their hues; `labels` of branches
+   * that are no numbers, by the nodes below them.
+   */
   constructor(canvas, host, given, names, {told, onChoose, groups, labels}) {
     const roots = new Roots(given);
     super(canvas, host, new TreeLayout(given.parent, given.length), names, {told, onChoose});
@@ -170,8 +172,9 @@ class FamilyTree extends TreeView {
     const {brush, layout, tree: {support}} = this, isDots = this.support === "dots", taken = new Set();
     brush.fillStyle = isDots ? ink.text : ink.quiet, brush.textAlign = "right";
     for (const k of this.seen.open) {
-      const value = support[k], text = isDots ? "" : this.label(k);
-      if ((isDots ? Number.isNaN(value) : !k || !text) || (layout.bottom[k] - layout.top[k]) * this.step < (isDots ? 4 : 10)) continue;
+      const value = support[k], text = isDots || !k ? "" : this.label(k);
+      if (isDots ? Number.isNaN(value) : !text) continue;
+      if ((layout.bottom[k] - layout.top[k]) * this.step < (isDots ? 4 : 10)) continue;
       const [x, y] = this.at(layout.depth[k], layout.line[k]);
       if (!isDots) {
         const places =
