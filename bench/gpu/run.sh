@@ -10,9 +10,10 @@ from=()
 if test -d bench/gpu/carried; then from=(--no-index --find-links bench/gpu/carried); fi
 if ! test -e "$environment/ready"; then
   python3 -m venv --system-site-packages "$environment"
-  project_needs="scikit-build-core nanobind ninja dnaio xopen biopython nanoarrow rich rich-argparse numpy pytest hypothesis"
-  # shellcheck disable=SC2086
-  "$environment/bin/python" -m pip install -q "${from[@]}" $project_needs
+  # Where python3 is that of an environment, a new environment sees only what lies below both: name the packages between.
+  python3 -c 'import sysconfig; print(sysconfig.get_path("purelib"))' > "$(echo "$environment"/lib/python3.*/site-packages)/outer.pth"
+  mapfile -t needs < <("$environment/bin/python" bench/gpu/carry.py --list)
+  "$environment/bin/python" -m pip install -q "${from[@]}" "${needs[@]}"
   "$environment/bin/python" -m pip install -q --no-deps --no-build-isolation .
   touch "$environment/ready"
 fi
