@@ -162,8 +162,12 @@ class Parts:
         """Keeps a finished part. Raises ResourceError when the disk is full."""
         files = [self._file(self.path(number, group)) for number in range(len(sections))]
         entry = Entry(group, tuple(file.append(section) for file, section in zip(files, sections, strict=True)))
-        self._add_to_list(entry_bytes(index, entry))
-        self._entries[index] = entry
+        self._entries[index] = entry  # first, since an interrupt between the two must not hide a part that is listed
+        try:
+            self._add_to_list(entry_bytes(index, entry))
+        except TropalignError:
+            del self._entries[index]
+            raise
         for file, stretch in zip(files, entry.stretches, strict=True):
             file.end = stretch.end
 
