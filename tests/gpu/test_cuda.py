@@ -10,7 +10,7 @@ from gpu.fake_cuda import CUresult, FakeDriver
 from gpu.host_device import HostDevice
 
 import tropalign
-from tropalign.devices import cuda, nvrtc
+from tropalign.devices import cuda, cuda_context, nvrtc
 from tropalign.devices.registry import CpuDevice, GpuDevice, find_gpus, open_devices
 from tropalign.errors import DeviceError, TropalignWarning
 from tropalign.pairwise.self_test import check_gpu
@@ -55,6 +55,19 @@ def test_all_is_given_back(driver):
     del device
     gc.collect()
     assert not (driver.streams or driver.pinned or driver.contexts or driver.cached)
+
+
+def test_nothing_is_freed_when_the_interpreter_ends(driver, monkeypatch):
+    """cuda-bindings may be cleared before the last objects: calling it would then end the process by a signal."""
+    device = cuda.CudaDevice("cuda:0")
+    job = task(proteins(random_proteins(2, 10, 60)))
+    job.on_gpu(job.tiles()[0], device)
+    monkeypatch.setattr(cuda_context.Context, "is_ending", False)
+    cuda_context._leave_freeing_to_the_driver()
+    n_blocks, n_streams = len(driver.blocks), len(driver.streams)
+    del job, device
+    gc.collect()
+    assert (len(driver.blocks), len(driver.streams)) == (n_blocks, n_streams) and n_blocks and driver.contexts
 
 
 def test_runs_leave_nothing_behind(driver, monkeypatch):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import threading
 from contextlib import suppress
 from typing import Any
@@ -87,7 +88,12 @@ class Context:
         The device's memory pool; None where it has none (some virtual GPUs).
     running
         By thread, the kernel that it launched last and has not waited for.
+    is_ending
+        Whether the interpreter ends. The driver then frees everything by itself, and must not be called: cuda-bindings'
+        modules may be cleared before the last objects that use them, and their functions then read freed memory.
     """
+
+    is_ending = False
 
     def __init__(self, driver: Any, name: str, number: int) -> None:
         self.driver, self.name = driver, name
@@ -138,8 +144,9 @@ class Context:
 
     def drop(self, function: str, *arguments: Any) -> None:
         """Calls a function that frees something, in a finalizer, where nobody hears of an error."""
-        with suppress(Exception):
-            self.call(function, *arguments)
+        if not self.is_ending:
+            with suppress(Exception):
+                self.call(function, *arguments)
 
     def allocate(self, n_bytes: int, stream: Stream) -> Any:
         """Address of memory for what the stream does from now on."""
@@ -174,6 +181,11 @@ class Context:
             self.drop("cuMemPoolTrimTo", self.pool, 0)
         if hasattr(self, "_handle"):
             self.drop("cuDevicePrimaryCtxRelease", self.device)
+
+
+@atexit.register
+def _leave_freeing_to_the_driver() -> None:
+    Context.is_ending = True
 
 
 class Stream:
