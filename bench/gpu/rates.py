@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import statistics
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tropalign.devices.cuda import CudaDevice
 
@@ -38,11 +38,17 @@ extern "C" __global__ void __launch_bounds__(256) rate(unsigned *out, long long 
       for (int k = 0; k < 8; k++) c[k] = STEP(c[k], c[(k + 1) & 7]);
     }
   }
-  long long taken = clock64() - begin;
+  long long end = clock64();
   unsigned sum = 0;
   for (int k = 0; k < 8; k++) sum ^= c[k];
   out[blockIdx.x * 256 + threadIdx.x] = sum;
-  if (threadIdx.x == 0) clocks[blockIdx.x] = taken;
+  if (threadIdx.x == 0) {
+    int multiprocessor;
+    asm("mov.u32 %%0, %%%%smid;" : "=r"(multiprocessor));
+    clocks[3 * blockIdx.x] = multiprocessor;
+    clocks[3 * blockIdx.x + 1] = begin;
+    clocks[3 * blockIdx.x + 2] = end;
+  }
 }
 """
 
@@ -54,14 +60,25 @@ def measure_rates(device: CudaDevice) -> dict[str, float]:
     for name, step in STEPS.items():
         program = device.build(SOURCE % step, {})
         with device.scope() as memory:
-            out, clocks = memory.allocate(4 * groups * THREADS), memory.allocate(8 * groups)
-            taken: list[Any] = []
+            out, clocks = memory.allocate(4 * groups * THREADS), memory.allocate(24 * groups)
+            found: list[float] = []
             for _ in range(3):
                 program.launch("rate", groups, THREADS, out, clocks, 3)
-                taken.append(float(np.median(memory.download(clocks, np.int64, groups))))
-        steps = GROUPS_A_MULTIPROCESSOR * THREADS * ROUNDS * 8 * CHAINS
-        rates[name] = round(steps / statistics.median(taken), 1)
+                found.append(_steps_a_clock(memory.download(clocks, np.int64, 3 * groups).reshape(-1, 3)))
+        rates[name] = round(statistics.median(found), 1)
     return rates
+
+
+def _steps_a_clock(clocks: NDArray[np.int64]) -> float:
+    """The median over multiprocessors, each from its first group's begin to its last one's end.
+
+    A group's own time says less: groups that wait for room on a multiprocessor have not begun yet.
+    """
+    rates = []
+    for multiprocessor in np.unique(clocks[:, 0]):
+        own = clocks[clocks[:, 0] == multiprocessor]
+        rates.append(len(own) * THREADS * ROUNDS * 8 * CHAINS / float(own[:, 2].max() - own[:, 1].min()))
+    return float(statistics.median(rates))
 
 
 def clock_hertz(device: CudaDevice) -> float:
