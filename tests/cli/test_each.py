@@ -19,7 +19,7 @@ EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 @pytest.fixture
 def families(tmp_path, monkeypatch):
     """Three families of six, and one that is compressed."""
-    records = [f">{text}" for text in (EXAMPLES / "family.fasta").read_text().split(">")[1:]]
+    records = [f">{text}" for text in (EXAMPLES / "efp.fasta").read_text().split(">")[1:]]
     monkeypatch.chdir(tmp_path)
     folder = Path("families")
     folder.mkdir()

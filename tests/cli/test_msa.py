@@ -33,6 +33,15 @@ def refused(arguments, capsys):
     return code, err.removeprefix("tropalign: ").strip()
 
 
+@pytest.fixture
+def few(request, tmp_path):
+    """Six proteins that all belong to one family."""
+    path = tmp_path / "few.fasta"
+    records = (request.config.rootpath / "examples" / "efp.fasta").read_text().split(">")
+    path.write_text(">" + ">".join(records[1:7]))
+    return str(path)
+
+
 def family_file(tmp_path, text, name="x.fa"):
     path = tmp_path / name
     path.write_text(text)
@@ -104,6 +113,26 @@ def test_trees_out_and_in(few, tmp_path, capsys):
     tree.write_text(text)
     code, why = refused([few, "-o", out, "--tree-in", tree], capsys)
     assert code == 3 and why.startswith(f"{tree}: the tree has 'nobody', which is no sequence, and it has no ")
+
+
+def test_shards_and_kills_drop_the_same_members(few, family, tmp_path, monkeypatch):
+    from tropalign.msa import pipeline
+
+    text = Path(few).read_text() + ">" + Path(family).read_text().split(">")[5]
+    mixed, alone, out, merged = family_file(tmp_path, text), *(str(tmp_path / f"{name}.fa") for name in "aom")
+    assert main(["msa", few, "-q", "-o", alone]) == 0
+    rows = Path(alone).read_text()
+    with monkeypatch.context() as patch:
+        patch.setenv("TROPALIGN_LEAST_KEPT_CELLS", "1")
+        patch.setattr(pipeline, "tell_of_foreign", lambda *_: (_ for _ in ()).throw(MemoryError))
+        assert main(["msa", mixed, "-q", "--drop-foreign", "-o", out]) == 4  # after the posteriors
+    assert main(["msa", mixed, "-q", "--drop-foreign", "-o", out]) == 0
+    assert Path(out).read_text() == rows
+    shards = [str(tmp_path / f"{k}.shard") for k in (1, 2)]
+    for k, shard in enumerate(shards, 1):
+        assert main(["msa", mixed, "-q", "--drop-foreign", "--shard", f"{k}/2", "-o", shard]) == 0
+    assert main(["merge", *shards, "-o", merged]) == 0
+    assert Path(merged).read_text() == rows
 
 
 def test_the_same_bytes_for_any_number_of_threads(few, tmp_path):
@@ -258,6 +287,7 @@ def test_another_kind_into_an_alignment(old, new, kinds, tmp_path, capsys):
         assert main(["msa", *named, option, other]) == 0
 
 
+@pytest.mark.filterwarnings("ignore:.* do not seem to belong to the family")
 def test_memory_is_asked_for_once(family):
     """What is said beforehand is what some of the posteriors say, not the least that there could be."""
     batch = tropalign.read_sequences(family)[:24]

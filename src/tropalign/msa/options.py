@@ -110,6 +110,14 @@ class ConsistencyOptions(Options, group="method"):
         doc="Of the random choices of refinement. The alignment depends on it, and on nothing else that is random.",
     )
 
+    drop_foreign: bool = option(
+        default=False,
+        is_common=True,
+        label="Leave out members that do not belong",
+        help="leave out members that do not seem to belong to the family, which are named in either case",
+        doc="Members that do not seem to belong to the family are left out, and not only named in a warning.",
+    )
+
     def for_family(self, n_sequences: int = 0) -> MsaOptions:
         """The checked options for a family of so many sequences, as `options_of` makes them."""
         return options_of(n_sequences=n_sequences, **self.shared_with(ConsistencyOptions))
@@ -162,6 +170,7 @@ class MsaOptions(ConsistencyOptions):
     cutoff: float = but(ConsistencyOptions, "cutoff", default=_DEFAULT["cutoff"])
     keep: float = but(ConsistencyOptions, "keep", default=_DEFAULT["keep"])
     seed: int = but(ConsistencyOptions, "seed", default=0)
+    drop_foreign: bool = but(ConsistencyOptions, "drop_foreign", default=False)
 
     def settle(self) -> None:
         """Checks the values; numbers become int or float."""
@@ -175,6 +184,11 @@ class MsaOptions(ConsistencyOptions):
     def votes(self) -> bool:
         """Whether several models align, and their alignments vote (ensemble.py)."""
         return self.mode == "accurate" and self.rules == "tropalign"
+
+    @property
+    def judges_members(self) -> bool:
+        """Whether members that do not belong are looked for (foreign.py)."""
+        return self.mode != "fast" and self.rules == "tropalign"
 
     def parameters(self) -> dict[str, str]:
         """For headers and manifests, by name."""

@@ -26,6 +26,7 @@ from tropalign.msa.checkpoint import Checkpoint, NoCheckpoint
 from tropalign.msa.confidence import Confidence
 from tropalign.msa.consistency import CONSISTENCY_RULES, SPLITS, relax
 from tropalign.msa.ensemble import other_models, shares
+from tropalign.msa.foreign import foreign_members, tell_of_foreign
 from tropalign.msa.guide_tree import GuideTree
 from tropalign.msa.memory import (
     FOUND_BYTES,
@@ -106,8 +107,14 @@ def align(
     ResourceError
         The posteriors take more memory than is allowed.
     UsageError
-        A tree for mode fast.
+        A tree for mode fast; members are to be dropped where they are not judged, or out of a tree that is given.
+
+    Warns
+    -----
+    TropalignWarning
+        Members do not seem to belong to the family.
     """
+    _check_dropping(job)
     if len(job.batch) == 1:
         return _as_it_is(job)
     if job.options.mode == "fast":
@@ -115,6 +122,16 @@ def align(
             raise UsageError("mode fast makes its own tree: choose mode default, or give none")
         return _fast(job, devices, n_threads, memory_bytes, kept, progress)
     return _Stages(job, devices, n_threads, memory_bytes, kept or NoCheckpoint(), progress).run()
+
+
+def _check_dropping(job: Job) -> None:
+    if job.options.drop_foreign and job.tree is not None:
+        raise UsageError(f"{named('drop_foreign')} would take members out of the tree that is given: leave one out")
+    if job.options.drop_foreign and not job.options.judges_members:
+        raise UsageError(
+            f"members are judged in modes default and accurate, by tropalign's own rules: leave "
+            f"{named('drop_foreign')} out, or choose {named('mode')} default"
+        )
 
 
 def pair_cells(job: Job) -> int:
@@ -195,7 +212,7 @@ class _Stages:
         progress: StageProgress | None,
     ) -> None:
         self.job, self.devices, self.n_threads = job, devices, n_threads
-        self.memory_bytes, self.kept = memory_bytes, kept
+        self.memory_bytes, self.kept, self.progress = memory_bytes, kept, progress
         self.task = _task(job, int(memory_bytes * SCRATCH_SHARE))
         self.n = len(job.batch)
         self.room = MemoryEstimate(job.batch.lengths, job.wants_confidence)
@@ -208,7 +225,12 @@ class _Stages:
         found = self.kept.get(self.last, 0)
         if found is not None and (found[1] or not self.job.wants_confidence):
             return self._made(np.frombuffer(found[0], np.int32), found[1:3], GuideTree.from_bytes(found[3], self.n))
-        store, tree, weights = self._consistent()
+        store, distances, n_done = self._begun()
+        foreign = self._foreign(distances)
+        if len(foreign) and self.job.options.drop_foreign:
+            del store
+            return self._without(foreign)
+        tree, weights = self._consistent(store, distances, n_done)
         columns = self._aligned(store, tree, weights)
         del store
         if models := voting_models(self.job):
@@ -224,17 +246,36 @@ class _Stages:
 
     # Stages I to III.
 
-    def _consistent(self) -> tuple[Any, GuideTree, NDArray[np.float64]]:
-        """The store after the last pass of consistency, the tree, and the weights of the sequences."""
-        n_passes, tiles = self.job.options.consistency, self.task.tiles()
-        done = next((k for k in range(n_passes, 0, -1) if self.kept.is_whole(k, len(tiles))), 0)
-        store, distances = self._posteriors() if done == 0 else self._restored(done)
+    def _begun(self) -> tuple[Any, NDArray[np.float32], int]:
+        """The store after the last pass of consistency that is there, or after stage I; distances; passes done."""
+        n_tiles = len(self.task.tiles())
+        n_done = next((k for k in range(self.job.options.consistency, 0, -1) if self.kept.is_whole(k, n_tiles)), 0)
+        return *(self._restored(n_done) if n_done else self._posteriors()), n_done
+
+    def _foreign(self, distances: NDArray[np.float32]) -> NDArray[np.intp]:
+        """Members that do not belong to the family, which are named in a warning."""
+        if not self.job.options.judges_members:
+            return np.zeros(0, np.intp)
+        foreign = foreign_members(distances, self.job.batch)
+        if len(foreign):
+            tell_of_foreign(self.job.batch, foreign, self.job.options.drop_foreign)
+        return foreign
+
+    def _without(self, foreign: NDArray[np.intp]) -> MultipleAlignment:
+        """The others, aligned from the beginning; what is kept on the way is that of the whole family."""
+        batch = self.job.batch[np.setdiff1d(np.arange(self.n), foreign)]
+        how = (self.devices, self.n_threads, self.memory_bytes, NoCheckpoint(), self.progress)
+        return _Stages(replace(self.job, batch=batch, n_shards=1), *how).run()
+
+    def _consistent(self, store: Any, distances: NDArray[np.float32], n_done: int) -> tuple[GuideTree, Any]:
+        """Brings the store through the last pass of consistency; the tree, and the weights of the sequences."""
+        n_passes = self.job.options.consistency
         tree = self._tree(distances)
         weights = _native.sequence_weights(tree.children, tree.branch_lengths)
-        for number in range(done, n_passes):
+        for number in range(n_done, n_passes):
             self._relax(store, tree, weights, is_last=number + 1 == n_passes)
             self._keep_pass(number + 1, store, distances)
-        return store, tree, weights
+        return tree, weights
 
     def _new_store(self) -> Any:
         return _native.PosteriorStore(self.job.batch.lengths.astype(np.int32))
@@ -378,8 +419,8 @@ class _Stages:
             job = replace(self.job, model=model, wants_confidence=False)
             kept = self.kept.of_model(k + 1)
             member = _Stages(job, self.devices, self.n_threads, self.memory_bytes, kept, None)
-            found, found_tree, found_weights = member._consistent()
-            alignments.append(member._aligned(found, found_tree, found_weights))
+            found, distances, n_done = member._begun()
+            alignments.append(member._aligned(found, *member._consistent(found, distances, n_done)))
             del found
             if told is not None:
                 told(k + 1)

@@ -18,7 +18,8 @@ import warnings
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import InputError, TropalignWarning, named, shown
+from tropalign.errors import InputError, TropalignWarning, named
+from tropalign.msa.family import listed_names
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.sequences.alphabet import Alphabet
 from tropalign.sequences.batch import SequenceBatch
@@ -37,8 +38,6 @@ FEW_MEMBERS, MEMBERS, MEMBER_CELLS, AT_ONCE = 4, 32, 100_000_000, 256
 #: The other strand has at least this local score (a match is 5), and so many times the sequence's own: the scores of
 #: unrelated sequences differ by less.
 LEAST_SCORE, SCORE_RATIO = 150, 2
-#: Names in a warning.
-MOST_NAMES = 10
 #: What is added to the description of a sequence that was turned.
 MARK = "(reverse complement)"
 
@@ -74,7 +73,7 @@ def on_one_strand(
     if not is_turned.any():
         return batch
     of = "the rest of the family" if fixed is None else "the alignment"
-    n_turned, names = int(is_turned.sum()), _listed(batch, np.flatnonzero(is_turned))
+    n_turned, names = int(is_turned.sum()), listed_names(batch, np.flatnonzero(is_turned))
     verb, them = ("is", "it") if n_turned == 1 else ("are", "them")
     text = f"{n_turned:,} of {len(batch):,} sequences {verb} on the other strand than {of}: {names}"
     remedy = "turned to its reverse complement" if n_turned == 1 else "turned to their reverse complements"
@@ -88,7 +87,7 @@ def warn_of_turned_rows(first: MultipleAlignment, second: MultipleAlignment, n_t
     rows = _with_residues(second.sequences)
     is_turned = turned(rows, n_threads, first.sequences)
     if is_turned.any():
-        names = _listed(rows, np.flatnonzero(is_turned))
+        names = listed_names(rows, np.flatnonzero(is_turned))
         text = (
             f"{is_turned.sum():,} of {len(rows):,} rows to be merged lie on the other strand than the alignment: "
             f"{names}; turn them before"
@@ -99,11 +98,6 @@ def warn_of_turned_rows(first: MultipleAlignment, second: MultipleAlignment, n_t
 def _with_residues(batch: SequenceBatch) -> SequenceBatch:
     """Without the rows of gaps only that alignments may hold."""
     return batch if batch.lengths.all() else batch[np.flatnonzero(batch.lengths)]
-
-
-def _listed(batch: SequenceBatch, chosen: NDArray[np.intp]) -> str:
-    names = ", ".join(shown(batch.names[k]) for k in chosen[:MOST_NAMES])
-    return names if len(chosen) <= MOST_NAMES else f"{names} and {len(chosen) - MOST_NAMES:,} more"
 
 
 def with_turned(batch: SequenceBatch, is_turned: NDArray[np.bool_]) -> SequenceBatch:

@@ -117,6 +117,12 @@ class Command(Options):
         """Raises `Refused`, with the verb whose help says more."""
         raise Refused(sentence, self.verb)
 
+    def refuse_beside(self, what: str, names: Iterable[str]) -> None:
+        """Refuses those of the options that were given, as they say nothing beside `what`."""
+        for name in names:
+            if getattr(self, name) is not None and getattr(self, name) is not False:
+                self.refuse(f"--{name.replace('_', '-')} has no meaning with {what}: leave it out")
+
     def command_line(self, **settled: str | None) -> str:
         """The command in one fixed form, for headers: what was asked for, less RUN_OPTIONS, which change no result.
 

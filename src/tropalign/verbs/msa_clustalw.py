@@ -23,9 +23,7 @@ def check_method(command: Msa) -> None:
         for name in WORDS:
             if getattr(command, name) is not None:
                 command.refuse(f"--{name.replace('_', '-')} belongs to --quicktree")
-    for name in (*ConsistencyOptions.declared(), "confidence", "add", "merge"):
-        if getattr(command, name) is not None:
-            command.refuse(f"--{name} has no meaning with --method clustalw: leave it out")
+    command.refuse_beside("--method clustalw", (*ConsistencyOptions.declared(), "confidence", "add", "merge"))
 
 
 def align_by_clustalw(command: Msa, outputs: list[Output]) -> None:

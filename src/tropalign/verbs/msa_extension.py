@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from tropalign.verbs.msa import Msa
 
 #: What no alignment into another one takes.
-OF_FAMILIES = ("mode", "consistency", "through", "refine", "keep", "seed", "tree_in", "tree_out", "confidence")
+OF_FAMILIES = (
+    "mode", "consistency", "through", "refine", "keep", "seed", "drop_foreign", "tree_in", "tree_out", "confidence",
+)  # fmt: skip
 
 
 class ExtensionOptions(Options, group="into an alignment"):
@@ -54,9 +56,7 @@ def check_extension(command: Msa) -> None:
         return
     if len(command.family) > 1:
         command.refuse(f"{extension} takes one alignment, but {len(command.family)} files are named")
-    for name in OF_FAMILIES:
-        if getattr(command, name) is not None:
-            command.refuse(f"--{name.replace('_', '-')} has no meaning with {extension}: leave it out")
+    command.refuse_beside(extension, OF_FAMILIES)
     if command.merge is not None and command.strand != "plus":
         command.refuse("--strand adjust turns sequences, and --merge takes both alignments as they are: leave it out")
     if command.order != "input":

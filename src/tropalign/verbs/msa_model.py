@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 #: What no alignment to a model takes.
 OF_ALIGNMENTS = (
-    "mode", "rules", "consistency", "through", "refine", "cutoff", "keep", "seed", "tree_in", "tree_out", "add",
-    "merge",
+    "mode", "rules", "consistency", "through", "refine", "cutoff", "keep", "seed", "drop_foreign", "tree_in",
+    "tree_out", "add", "merge",
 )  # fmt: skip
 
 
@@ -55,9 +55,7 @@ def check_model(command: Msa) -> None:
         return
     if command.method != "consistency":
         command.refuse("--model aligns by the model alone: leave --method out")
-    for name in OF_ALIGNMENTS:
-        if getattr(command, name) is not None:
-            command.refuse(f"--{name.replace('_', '-')} has no meaning with --model: leave it out")
+    command.refuse_beside("--model", OF_ALIGNMENTS)
     if command.order != "input":
         command.refuse("--order has no meaning with --model: leave it out")
     if command.strand != "plus":

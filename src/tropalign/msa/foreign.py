@@ -1,0 +1,73 @@
+"""Members that do not belong to their family, by the distances of its pairs.
+
+The distance of two sequences is 1 minus the mean posterior, per residue of the shorter one, of the alignment that is
+expected to have the most right pairs (docs/msa.md, stage I): 0 for equal ones; unrelated ones have what chance gives.
+A member is foreign where all of this holds:
+
+* its nearest relative is far away: chance explains the distance;
+* the others are not like that: theirs is much smaller, by the median, so that a family of distant kin loses nobody;
+* nobody else is near, either: its mean distance is that of unrelated sequences.
+
+Two foreign members that are kin of each other are not found: each is the other's near relative.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.errors import TropalignWarning, named
+from tropalign.msa.family import listed_names
+from tropalign.sequences.alphabet import PROTEIN
+from tropalign.sequences.batch import SequenceBatch
+
+
+class Limits(NamedTuple):
+    """From where on a distance to the nearest, its excess over the median, and a mean distance are those of chance."""
+
+    nearest: float
+    above_median: float
+    mean: float
+
+
+#: Chosen on one half of 144 families of BAliBASE 3 and BAliFam (proteins), and on parts of 16S genes (docs/msa.md).
+PROTEIN_LIMITS, NUCLEOTIDE_LIMITS = Limits(0.45, 0.2, 0.8), Limits(0.45, 0.25, 0.55)
+#: Of fewer members nobody can say who does not belong, and of a shorter one not that it does not.
+LEAST_MEMBERS, LEAST_RESIDUES = 4, 30
+
+
+def foreign_members(distances: NDArray[np.float32], batch: SequenceBatch) -> NDArray[np.intp]:
+    """Indices of the members that do not belong to the family.
+
+    Parameters
+    ----------
+    distances : float32, shape (n (n - 1) / 2,)
+        Of stage I, with the rules of tropalign: (0,1), (0,2) .. (1,2) ..
+    """
+    n = len(batch)
+    if n < LEAST_MEMBERS:
+        return np.zeros(0, np.intp)
+    nearest, sums = np.full(n, np.inf), np.zeros(n)
+    begin = 0
+    for k in range(n - 1):
+        row = distances[begin : begin + n - 1 - k].astype(np.float64)
+        begin += len(row)
+        nearest[k] = min(nearest[k], row.min())
+        nearest[k + 1 :] = np.minimum(nearest[k + 1 :], row)
+        sums[k] += row.sum()
+        sums[k + 1 :] += row
+    limits = PROTEIN_LIMITS if batch.alphabet == PROTEIN else NUCLEOTIDE_LIMITS
+    is_far = nearest >= max(limits.nearest, float(np.median(nearest)) + limits.above_median)
+    is_far &= batch.lengths >= LEAST_RESIDUES
+    return np.flatnonzero(is_far & (sums / (n - 1) >= limits.mean))
+
+
+def tell_of_foreign(batch: SequenceBatch, foreign: NDArray[np.intp], are_dropped: bool) -> None:
+    """Names the members in a warning, with what becomes of them."""
+    verb, them = ("does", "it") if len(foreign) == 1 else ("do", "them")
+    remedy = "left out" if are_dropped else f"{named('drop_foreign')} leaves {them} out"
+    text = f"{len(foreign):,} of {len(batch):,} sequences {verb} not seem to belong to the family"
+    warnings.warn(f"{text}: {listed_names(batch, foreign)}; {remedy}", TropalignWarning, stacklevel=2)
