@@ -57,6 +57,7 @@ ALLOWED = {
         "errors", "arrays", "machine", "options", "execution", "sequences", "trees", "scoring", "results",
         "devices", "pairwise", "distance_trees", "msa",
     },
+    "families": {"errors", "machine", "options", "sequences", "results", "msa", "profile"},
     "semirings": {"errors", "arrays", "machine", "execution", "sequences", "results", "devices"},
     "hmm": {
         "errors", "arrays", "properties", "machine", "options", "execution", "sequences", "results",
@@ -66,7 +67,7 @@ ALLOWED = {
     "verbs": {
         "errors", "machine", "options", "execution", "sequences", "trees", "scoring", "results",
         "devices", "formats", "pairwise", "distance_trees", "clusters", "phylo", "msa", "profile", "clustalw",
-        "semirings", "hmm",
+        "families", "semirings", "hmm",
     },
     "cli": {"errors", "options", "execution", "verbs"},
     "submissions": {"errors", "options", "scoring", "formats", "verbs", "cli"},
@@ -80,7 +81,7 @@ ALLOWED = {
     },
 }  # fmt: skip
 #: Folders of jobs that never import each other: what two of them need belongs below both, as `pairwise` and `trees` do.
-#: CLUSTALW reads and orders families as `msa` does, and stands above it.
+#: CLUSTALW reads and orders families as `msa` does, and stands above it, as `families` does above `msa` and `profile`.
 JOBS = {"clusters", "phylo", "msa", "profile", "semirings", "hmm"}
 #: Who may call the compiled core.
 NATIVE = {

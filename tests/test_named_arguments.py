@@ -30,6 +30,7 @@ CALLS = {
     ),
     ta.align_many: lambda **given: ta.align_many([("MKV", "MKL")], **given),
     ta.align_multiple: lambda **given: ta.align_multiple(PROTEINS, **given),
+    ta.align_with_homologs: lambda **given: ta.align_with_homologs(PROTEINS, PROTEINS, **given),
     ta.align_clustalw: lambda **given: ta.align_clustalw(PROTEINS, **given),
     ta.add_sequences: lambda **given: ta.add_sequences(ALIGNED, {"d": "MKVLAWHEA"}, **given),
     ta.merge_alignments: lambda **given: ta.merge_alignments(ALIGNED, OTHERS, **given),

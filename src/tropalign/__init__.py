@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from tropalign.errors import ScoringError as ScoringError
     from tropalign.errors import TropalignError as TropalignError
     from tropalign.errors import TropalignWarning as TropalignWarning
+    from tropalign.families.api import align_with_homologs as align_with_homologs
     from tropalign.formats.saved_results import read_result as read_result
     from tropalign.hmm.decoding import decode as decode
     from tropalign.hmm.model import HMM as HMM
@@ -81,6 +82,7 @@ __all__, __getattr__, __dir__ = lazy(
         "clusters.api": "cluster",
         "clusters.files": "write_clusters",
         "errors": "DeviceError InputError ResourceError ScoringError TropalignError TropalignWarning",
+        "families.api": "align_with_homologs",
         "formats.saved_results": "read_result",
         "hmm.decoding": "decode",
         "hmm.model": "HMM",

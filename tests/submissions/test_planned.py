@@ -121,7 +121,8 @@ def test_a_database_stands_where_a_file_does(tmp_path, monkeypatch):
                 (item,) = asked.inputs.get(field.dest, asked.items[:1])
                 store = tmp_path / f"{verb}-{field.dest}.tdb"
                 assert main(["db", "build", str(places[item]), "-o", str(store)]) == 0
-                asked = Submission(verb, {**asked.inputs, field.dest: (held,)}, ANY_TARGET.get(verb, {}))
+                others = {} if field.dest == "homologs" else ANY_TARGET.get(verb, {})
+                asked = Submission(verb, {**asked.inputs, field.dest: (held,)}, others)
                 folder = tmp_path / f"{verb}-{field.dest}"
                 folder.mkdir()
                 run_in(folder, asked, {**places, held: store}, monkeypatch)

@@ -81,6 +81,8 @@ def with_others(verb, dest, value):
         outputs = ["representatives"]
     if dest == "keep_length":
         inputs["add"] = [{"file": DIGEST, "name": "new.fa"}]
+    if option.group == "Homologs":
+        inputs["homologs"] = [{"file": DIGEST, "name": "proteins.fa"}]
     if dest == "trim":
         inputs["model"] = [{"file": DIGEST, "name": "family.hmm"}]
     if dest in ("translate", "genetic_code"):

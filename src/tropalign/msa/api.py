@@ -106,12 +106,13 @@ def align_multiple(call: ConsistencyArguments) -> MultipleAlignment:
     c  MKV-AWMKT
     """
     memory, batch = budget_of(call.memory_bytes), call.batch()
-    job = pipeline.Job(batch, call.for_family(len(batch)), _tree(call.tree, batch), call.order)
+    job = pipeline.Job(batch, call.for_family(len(batch)), tree_of(call.tree, batch), call.order)
     devices = call.devices(pipeline.score_cells(job), memory)
     return pipeline.align(job, devices, call.threads, memory, progress=call.progress)
 
 
-def _tree(tree: str | os.PathLike[str] | None, batch: SequenceBatch) -> GuideTree | None:
+def tree_of(tree: str | os.PathLike[str] | None, batch: SequenceBatch) -> GuideTree | None:
+    """A guide tree as Newick text or a file's Path, for the sequences of a family. Raises InputError."""
     if tree is None:
         return None
     return parse_guide_tree(tree, batch.names) if isinstance(tree, str) else read_guide_tree(tree, batch.names)

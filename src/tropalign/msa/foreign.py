@@ -35,7 +35,7 @@ class Limits(NamedTuple):
 
 #: Chosen on one half of 144 families of BAliBASE 3 and BAliFam (proteins), and on parts of 16S genes (docs/msa.md).
 PROTEIN_LIMITS, NUCLEOTIDE_LIMITS = Limits(0.45, 0.2, 0.8), Limits(0.45, 0.25, 0.55)
-#: Of fewer members nobody can say who does not belong, and of a shorter one not that it does not.
+#: Nobody can say who does not belong among fewer members, nor whether a shorter one does.
 LEAST_MEMBERS, LEAST_RESIDUES = 4, 30
 
 

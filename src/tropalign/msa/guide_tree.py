@@ -64,6 +64,30 @@ class GuideTree:
         """
         return Tree(tuple(names), tuple(map(tuple, self.children.tolist())), self.branch_lengths).newick()
 
+    def of_first(self, n: int) -> GuideTree:
+        """The tree of the first n sequences: nodes that are left with one child go, and their lengths are added.
+
+        Examples
+        --------
+        >>> tree = GuideTree(np.array([[2, 0], [3, 1]], np.int32), np.array([0.1, 0.5, 0.1, 0.4, 0.0]))
+        >>> tree.of_first(2).newick(["A", "B"])
+        '(A:0.5,B:0.5);'
+        """
+        n_leaves = self.n_leaves
+        node_of = [*range(n), *[-1] * (n_leaves - n + len(self.children))]
+        children: list[tuple[int, int]] = []
+        lengths = [*self.branch_lengths[:n].tolist(), *[0.0] * (n - 1)]
+        for step, below in enumerate(self.children.tolist()):
+            node, kept = n_leaves + step, [node_of[child] for child in below if node_of[child] >= 0]
+            if len(kept) == 2:
+                children.append((kept[0], kept[1]))
+                kept = [n + len(children) - 1]
+            if kept:
+                node_of[node] = kept[0]
+                lengths[kept[0]] += float(self.branch_lengths[node])
+        lengths[-1] = 0.0
+        return GuideTree(np.array(children, np.int32).reshape(-1, 2), np.array(lengths))
+
     def to_bytes(self) -> bytes:
         """For the disk."""
         return self.children.tobytes() + self.branch_lengths.tobytes()

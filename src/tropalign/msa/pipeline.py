@@ -70,6 +70,10 @@ class Job:
         Of pairs; that of the rules when not given.
     n_shards
         In how many shares the posteriors are computed.
+    n_homologs
+        The last so many sequences are relatives of the others, the family, which help to align it.
+    keeps_homologs
+        They are rows of the result, too.
     """
 
     batch: SequenceBatch
@@ -79,6 +83,8 @@ class Job:
     wants_confidence: bool = True
     model: PairModel | None = None
     n_shards: int = 1
+    n_homologs: int = 0
+    keeps_homologs: bool = False
 
 
 def align(
@@ -194,8 +200,11 @@ def _finished(
     """The result, its rows in the order that was asked for."""
     if job.batch.alphabet == PROTEIN:  # of nucleotides there were no references to calibrate by
         confidence = [None if means is None else calibrated(means) for means in confidence]
-    newick = tree.newick(job.batch.names)
-    whole = MultipleAlignment(job.batch, columns, int(columns.max()) + 1, confidence[0], confidence[1], newick)
+    batch, n = job.batch, len(job.batch) - (0 if job.keeps_homologs else job.n_homologs)
+    whole = MultipleAlignment(batch, columns, int(columns.max()) + 1, confidence[0], confidence[1])
+    if n < len(batch):
+        whole, tree = whole[:n].without_empty_columns(), tree.of_first(n)
+    whole = replace(whole, tree=tree.newick(batch.names[:n]))
     return whole[tree.leaf_order()] if job.order == "tree" else whole
 
 
@@ -254,7 +263,7 @@ class _Stages:
 
     def _foreign(self, distances: NDArray[np.float32]) -> NDArray[np.intp]:
         """Members that do not belong to the family, which are named in a warning."""
-        if not self.job.options.judges_members:
+        if not self.job.options.judges_members or self.job.n_homologs:
             return np.zeros(0, np.intp)
         foreign = foreign_members(distances, self.job.batch)
         if len(foreign):

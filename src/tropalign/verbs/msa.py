@@ -14,6 +14,7 @@ from tropalign.verbs.alignment import SequenceOptions
 from tropalign.verbs.command import Command, Served
 from tropalign.verbs.msa_clustalw import align_by_clustalw, check_method
 from tropalign.verbs.msa_extension import ExtensionOptions, check_extension, extend, extension_of
+from tropalign.verbs.msa_homologs import HomologChoices, check_homologs, with_homologs
 from tropalign.verbs.msa_model import ModelOptions, align_onto_model, check_model, model_words
 from tropalign.verbs.run_options import SEQUENCE_FILES, EachOption, RunOptions, devices_of, started
 from tropalign.verbs.runs import carry_out, print_forecast, tell_of, where_foretold
@@ -103,6 +104,7 @@ class Msa(
     InputOptions,
     ExtensionOptions,
     ModelOptions,
+    HomologChoices,
     ResultOptions,
     RunOptions,
     EachOption,
@@ -122,6 +124,7 @@ class Msa(
   tropalign msa family.fa --method clustalw -o family.aln --tree-out family.dnd
   tropalign msa old.sto --add new.fa -o all.sto
   tropalign msa --model family.hmm new.fa -o new.sto
+  tropalign msa family.fa --homologs proteins.fa -o family.aln
   tropalign msa --each a.fa b.fa -o aligned
 
 Clustal, Stockholm, PHYLIP, MSF, A2M, A3M, NEXUS by the suffix of -o, else FASTA. The alignment is the same for any
@@ -148,8 +151,7 @@ number of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or d
         """Reads, aligns and writes."""
         self._check_usage()
         places = self.places() if self.shard is None else {"output": self.output}  # of shards, merge makes the others
-        inputs = [*self.family, self.tree_in, self.add, self.merge, self.model, self.mapali]
-        started(self, list(places.values()), inputs, holds=True)
+        started(self, list(places.values()), self._inputs(), holds=True)
         if self.model is not None:
             align_onto_model(self, self._outputs(places, model_words(self))[0])
             return
@@ -180,8 +182,10 @@ number of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or d
         method = self.for_family(len(batch))
         outputs, wants_confidence = self._outputs(places, method.parameters())
         tree = None if self.tree_in is None else read_guide_tree(self.tree_in, batch.names)
-        job = pipeline.Job(batch, method, tree, self.order, wants_confidence)
+        job = pipeline.Job(batch, method, tree, self.order, wants_confidence, keeps_homologs=self.keep_homologs)
         memory_bytes = left_for_job(allowed, held_bytes(batch))
+        if self.homologs is not None:
+            job = with_homologs(self, job, memory_bytes, n_threads)
         devices = open_devices(devices_of(self), self.threads, pipeline.score_cells(job), memory_bytes)
         cells = pipeline.pair_cells(job)
         if self.shard is not None:
@@ -235,13 +239,17 @@ number of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or d
             self.refuse("--html is for whole runs: leave it out with --shard")
         if self.html is not None and suffix_of(self.html) not in ("", ".html", ".htm"):
             self.refuse(f"--html {self.html}: end the name in .html (and .gz or the like to compress)")
-        if [*self.family, self.tree_in, self.add, self.merge, self.model, self.mapali].count("-") > 1:
+        if self._inputs().count("-") > 1:
             self.refuse("standard input can be read once: name - once")
         check_model(self)
         check_method(self)
         if self.dry_run and (self.method == "clustalw" or extension_of(self) or self.model):
             self.refuse("--dry-run estimates the alignment of a family by consistency: leave it out here")
         check_extension(self)
+        check_homologs(self)
+
+    def _inputs(self) -> list[str | None]:
+        return [*self.family, self.tree_in, self.add, self.merge, self.model, self.mapali, self.homologs]
 
     def _settled(self) -> MsaOptions | ClustalwOptions:
         """The checked options of the method, of a family of which nothing is known."""
@@ -343,6 +351,8 @@ def _parameters(job: Job, form: str | None = None) -> dict[str, str]:
         "confidence": "wanted" if job.wants_confidence else "not wanted",
         "family": f"{len(batch)} sequences of {int(batch.offsets[-1])} residues, hash {batch.fingerprint()[:16]}",
     }
+    if job.n_homologs:
+        words["homologs"] = f"{job.n_homologs}, {'kept' if job.keeps_homologs else 'left out'}"
     if job.tree is not None:
         words["tree"] = job.tree.newick(batch.names)
     return words if form is None else {**words, "format": form}

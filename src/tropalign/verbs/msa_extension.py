@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 #: What no alignment into another one takes.
 OF_FAMILIES = (
     "mode", "consistency", "through", "refine", "keep", "seed", "drop_foreign", "tree_in", "tree_out", "confidence",
+    "homologs",
 )  # fmt: skip
 
 

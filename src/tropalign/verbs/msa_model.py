@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 #: What no alignment to a model takes.
 OF_ALIGNMENTS = (
     "mode", "rules", "consistency", "through", "refine", "cutoff", "keep", "seed", "drop_foreign", "tree_in",
-    "tree_out", "add", "merge",
+    "tree_out", "add", "merge", "homologs",
 )  # fmt: skip
 
 

@@ -1,0 +1,1 @@
+"""Families and what is known beside them: alignments helped by homologs."""

@@ -1,0 +1,65 @@
+"""Alignments that homologs help, from Python."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tropalign.families.homologs import check_helped, helped, homologs_of
+from tropalign.families.options import HomologOptions
+from tropalign.machine.memory import budget_of
+from tropalign.msa import pipeline
+from tropalign.msa.api import ConsistencyArguments, tree_of
+from tropalign.options.called import called_with
+from tropalign.options.option import argument, but
+from tropalign.results.multiple import MultipleAlignment
+
+
+class HelpedArguments(ConsistencyArguments, HomologOptions):
+    """What `align_with_homologs` takes."""
+
+    sequences: Any = but(ConsistencyArguments, "sequences", kw_only=False)
+    homologs: Any = argument(
+        kw_only=False, doc="Where relatives are looked for: files, stores, a SequenceBatch, as `search` takes targets."
+    )
+
+
+@called_with(HelpedArguments)
+def align_with_homologs(call: HelpedArguments) -> MultipleAlignment:
+    """Aligns a family of proteins together with relatives that are found in a database, and leaves these out.
+
+    Each member searches the database as phmmer does; hits that cover four fifths of it at 25 to 90 % identity take part
+    in posteriors, consistency and tree (Katoh et al. 2005, NAR 33:511).
+
+    Returns
+    -------
+    MultipleAlignment
+        With confidence and the guide tree; without homologs unless `keep_homologs` is said.
+
+    Raises
+    ------
+    InputError
+        As `align_multiple` and `search`; a family of nucleotides.
+    UsageError
+        An option of another type or out of range; mode fast; a tree; members that are to be dropped.
+    ResourceError, DeviceError
+        As `align_multiple`.
+
+    Warns
+    -----
+    TropalignWarning
+        No homologs were found: the family is aligned alone.
+
+    Examples
+    --------
+    >>> family = tropalign.read_sequences("examples/efp.fasta")[:4]
+    >>> tropalign.align_with_homologs(family, "examples/efp.fasta").shape
+    (4, 192)
+    """
+    memory, batch = budget_of(call.memory_bytes), call.batch()
+    method, tree = call.for_family(len(batch)), tree_of(call.tree, batch)
+    job = pipeline.Job(batch, method, tree, call.order, keeps_homologs=call.keep_homologs)
+    check_helped(job)
+    found = homologs_of(batch, call.homologs, call, n_threads=call.threads, memory_bytes=memory, device=call.device)
+    job = helped(job, found)
+    devices = call.devices(pipeline.score_cells(job), memory)
+    return pipeline.align(job, devices, call.threads, memory, progress=call.progress)

@@ -1,0 +1,207 @@
+"""Relatives of a family's members, which take part in its alignment and are left out of it (Katoh et al. 2005).
+
+Each member alone searches the sequences, as phmmer does, so that every part of a family of distant kin gets neighbours:
+
+    member 1   ------------      its hits    ===========  ==========
+    member 2   --------------    its hits    ==============                   all of them are aligned together;
+    member 3   -----------       its hits    ==========  ===========  =====   columns of homologs alone are left out
+
+A hit helps if it covers most of the member and is neither too far to be aligned well nor so near that it says nothing
+new; of two hits that are nearly equal the better one does. Only the part that was matched is taken.
+"""
+
+from __future__ import annotations
+
+import io
+import itertools
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.errors import InputError, TropalignWarning, UsageError, named
+from tropalign.families.options import HomologOptions
+from tropalign.msa.family import unique_sequences
+from tropalign.msa.options import MOST_SEQUENCES
+from tropalign.msa.pipeline import Job
+from tropalign.profile.api import search
+from tropalign.profile.queries import queries_in
+from tropalign.results.hit import Domain
+from tropalign.results.hits import Hits
+from tropalign.results.threshold_options import Thresholds
+from tropalign.sequences.alphabet import PROTEIN
+from tropalign.sequences.batch import SequenceBatch
+
+#: Share of the member that a homolog covers, and its identity with it; and with the homologs before it, at most.
+LEAST_COVERAGE, LEAST_IDENTITY, MOST_IDENTITY = 0.8, 0.25, 0.9
+
+
+@dataclass(frozen=True)
+class Homologs:
+    """What was found.
+
+    Attributes
+    ----------
+    batch
+        The parts that were matched, named NAME/BEGIN-END (from 1, inclusive); None where there are none.
+    n_helped
+        Members, of those that differ, that have homologs.
+    n_members
+        Members that differ.
+    """
+
+    batch: SequenceBatch | None
+    n_helped: int
+    n_members: int
+
+    def __str__(self) -> str:
+        n = 0 if self.batch is None else len(self.batch)
+        return f"{n:,} homologs of {self.n_helped:,} of {self.n_members:,} different members"
+
+
+def check_helped(job: Job) -> None:
+    """Refuses families that homologs do not help: raises UsageError or InputError."""
+    homologs = named("homologs")
+    if job.options.mode == "fast":
+        raise UsageError(
+            f"homologs help families of up to {MOST_SEQUENCES} sequences, in modes default and accurate: leave "
+            f"{homologs} out"
+        )
+    if job.options.drop_foreign:
+        raise UsageError(
+            f"homologs of a foreign member hide it: align with {named('drop_foreign')} first, and its result with "
+            f"{homologs}"
+        )
+    if job.tree is not None:
+        raise UsageError(f"homologs are not in the tree that is given: leave it or {homologs} out")
+    if job.batch.alphabet != PROTEIN:
+        kind = job.batch.alphabet.name
+        raise InputError(f"homologs are found for proteins, and the family is read as {kind}: leave {homologs} out")
+
+
+def helped(job: Job, found: Homologs) -> Job:
+    """The job with homologs behind the family; the same one, with a warning, where none was found."""
+    if found.batch is None:
+        warnings.warn("no homologs were found: the family is aligned alone", TropalignWarning, stacklevel=2)
+        return job
+    return replace(job, batch=_together(job.batch, found.batch), n_homologs=len(found.batch))
+
+
+def homologs_of(batch: SequenceBatch, targets: Any, options: HomologOptions, **how: Any) -> Homologs:
+    """Searches for relatives of each member.
+
+    Parameters
+    ----------
+    targets
+        Where: as of `tropalign.search`, files and stores.
+    how
+        Device, threads and memory, as of `tropalign.search`.
+
+    Raises
+    ------
+    InputError
+        What reading the targets raises.
+    """
+    first, _ = unique_sequences(batch)
+    members = batch[first]
+    models = list(queries_in(_fasta_of(members), "sequences", "protein", keeps_text=False))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TropalignWarning)  # of letters that no protein has
+        hits = search(models, targets, thresholds=Thresholds(E=options.most_evalue), **how)
+    found = list(_chosen(hits, members, options.most_per_member, max(MOST_SEQUENCES - len(batch), 0)))
+    n_helped = len({domain.hit.query.name for domain, _ in found})
+    return Homologs(_batch_of(found, set(batch.names)) if found else None, n_helped, len(members))
+
+
+def _fasta_of(batch: SequenceBatch) -> io.BytesIO:
+    """The members, named by their numbers."""
+    return io.BytesIO("".join(f">{k}\n{batch[k]}\n" for k in range(len(batch))).encode())
+
+
+def _chosen(hits: Hits, members: SequenceBatch, most: int, most_in_all: int) -> Iterator[tuple[Domain, str]]:
+    """Domains that help, and their letters: the best one of each member, then the second one of each, and so on."""
+    texts = [str(members[k]).upper() for k in range(len(members))]
+    number_of = np.array([int(query.name) for query in hits.queries], np.int64)[hits.query]
+    by_member: dict[int, Iterator[tuple[Domain, str]]] = {}
+    order = _best_of_targets(hits)
+    for member in np.unique(number_of[order]).tolist():
+        own = order[number_of[order] == member]
+        by_member[member] = itertools.islice(_different(hits, own.tolist(), len(texts[member]), texts), most)
+    n = 0
+    for rank in itertools.zip_longest(*by_member.values()):
+        for found in rank:
+            if found is not None and n < most_in_all:
+                n += 1
+                yield found
+
+
+def _best_of_targets(hits: Hits) -> NDArray[np.intp]:
+    """One hit of each target, that of the member which it is most like; the best first, by name where they tie."""
+    names = np.array(hits.names, object)
+    order = np.lexsort((np.arange(len(hits)), names.astype(str), hits.log_p)) if len(hits) else np.zeros(0, np.intp)
+    _, best = np.unique(hits.target[order], return_index=True)
+    return order[np.sort(best)]
+
+
+def _different(hits: Hits, rows: list[int], n_nodes: int, members: list[str]) -> Iterator[tuple[Domain, str]]:
+    """The domains that cover the member, are neither too far from it nor too near, and differ from those before."""
+    seen = np.zeros((0, n_nodes), np.uint8)
+    for row in rows:
+        domain = hits[row].best_domain
+        begin, end = domain.model_span
+        if end - begin < LEAST_COVERAGE * n_nodes:
+            continue
+        lines = domain.lines
+        model, target = (_letters_of(lines[name]) for name in ("model_line", "target_line"))
+        is_node = model != ord(".")
+        letters = np.where(target[is_node] == ord("-"), 0, target[is_node]).astype(np.uint8)
+        text = target[target != ord("-")].tobytes().decode()
+        own = np.zeros(n_nodes, np.uint8)
+        own[begin:end] = letters
+        likeness = float((letters == model[is_node]).sum() / max(np.count_nonzero(letters), 1))
+        if not LEAST_IDENTITY <= likeness <= MOST_IDENTITY or _likeness(own, seen) > MOST_IDENTITY:
+            continue
+        if any(text in member for member in members):
+            continue
+        seen = np.vstack([seen, own])
+        yield domain, text
+
+
+def _letters_of(line: str) -> NDArray[np.uint8]:
+    return np.frombuffer(line.upper().encode(), np.uint8)
+
+
+def _likeness(row: NDArray[np.uint8], rows: NDArray[np.uint8]) -> float:
+    """The largest share of equal letters, of those at nodes where both rows have one."""
+    both = (rows != 0) & (row != 0)
+    n_both = np.maximum(both.sum(1), 1)
+    return float((((rows == row) & both).sum(1) / n_both).max(initial=0.0))
+
+
+def _batch_of(found: list[tuple[Domain, str]], taken: set[str]) -> SequenceBatch:
+    names = []
+    for domain, _ in found:
+        begin, end = domain.span
+        name = f"{domain.hit.name}/{begin + 1}-{end}"
+        while name in taken:
+            name += "'"
+        taken.add(name)
+        names.append(name)
+    return SequenceBatch.from_strings([text for _, text in found], names, PROTEIN)
+
+
+def _together(batch: SequenceBatch, homologs: SequenceBatch) -> SequenceBatch:
+    """The family, and its homologs behind it."""
+    descriptions = (*batch.descriptions, *[""] * len(homologs)) if batch.descriptions else ()
+    return replace(
+        batch,
+        codes=np.concatenate([batch.codes, homologs.codes]),
+        offsets=np.concatenate([batch.offsets, homologs.offsets[1:] + batch.offsets[-1]]),
+        names=(*batch.names, *homologs.names),
+        letters=np.concatenate([batch.letters, homologs.letters]),
+        descriptions=descriptions,
+        qualities=None,
+    )
