@@ -74,7 +74,7 @@ class Row:
             not self.peers and not others
         ):  # "scipy 7.24, numba, plain loops 2.75": a comma behind a figure or its unit parts two
             told = re.split(r"(?<=\d), |(?<=\d us), |(?<=\d s), ", self.figure(self.own, "peers"))
-            others = [f"{text}{unit}" for text in told if not text.startswith(self.without)]
+            others = [f"{text}{unit}" for text in told if not text.startswith((*self.without, "-"))]
         return [f"`{self.verb}`", self.task, *own, ", ".join(others) or "-"]
 
     def own_figure(self, isas: tuple[str, ...]) -> str:

@@ -58,7 +58,7 @@ UNITS = {"G/s": "10^9 sums and minima per second", "ns": "nanoseconds per n l^2 
 POOLS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS", "RAYON_NUM_THREADS")
 LEAST_SECONDS, BRIEF_SECONDS = 0.3, 0.1
 #: A call that takes longer is measured once.
-SLOW_SECONDS = 2.0
+SLOW_SECONDS = 5.0
 
 
 def seconds_of(call: Callable[[], object], clock: str, least_seconds: float, is_compiled: bool = False) -> float:

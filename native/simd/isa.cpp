@@ -4,6 +4,10 @@
 #include <cstdlib>
 #include <stdexcept>
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
 #ifndef TROPALIGN_ISAS
 #include "isa_list.hpp"
 #endif
@@ -59,6 +63,19 @@ std::string selected_isa() {
                                  "tropalign was compiled for: these are " + known + " (docs/install.md: more)");
     }
     return name;
+}
+
+bool halves_vectors() {
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    if (!__builtin_cpu_is("amd") || !__builtin_cpu_supports("avx512f")) return false;
+    unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+    if (!__get_cpuid(1, &eax, &ebx, &ecx, &edx)) return false;
+    constexpr unsigned kZen4Family = 0x19;  // Zen 3's, too, which has no AVX-512; Zen 5 is 0x1a
+    return ((eax >> 8) & 0xf) + ((eax >> 20) & 0xff) == kZen4Family;
+#else
+    return false;
+#endif
 }
 
 }  // namespace tropalign

@@ -12,4 +12,8 @@ std::vector<std::string> supported_isas();
 /// processor lacks.
 std::string selected_isa();
 
+/// Whether vectors of 64 bytes take as long as two of 32, so that wide ones win nothing where memory counts: AMD's
+/// Zen 4.
+bool halves_vectors();
+
 }  // namespace tropalign
