@@ -17,7 +17,10 @@ from tropalign.results.multiple import MultipleAlignment
 from tropalign.results.multiple_display import rules
 
 #: Scripts of the page, in the order in which a browser reads them.
-SCRIPTS = ("alignment.js", "colours.js", "sheet.js", "tracks.js", "strip.js", "text.js", "controls.js")
+SCRIPTS = (
+    "viewer/pictures.js", "alignment.js", "colours.js", "sheet.js", "tracks.js", "strip.js", "text.js", "block_picture.js",
+    "controls.js",
+)  # fmt: skip
 
 
 def _bytes(values: NDArray[np.float32] | None) -> str | None:

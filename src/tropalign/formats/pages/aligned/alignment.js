@@ -28,15 +28,64 @@ class Alignment {
     this.letters =
       Uint8Array.from({length: given.letters.length}, (_, k) => given.letters.charCodeAt(k));  // row after row
     this.slotOf = slots(this.kind);
-    this.counts = new Uint32Array(this.nColumns * SLOTS);
-    for (let row = 0, cell = 0; row < this.nRows; row++)
-      for (let column = 0; column < this.nColumns; column++, cell++)
-        this.counts[column * SLOTS + this.slotOf[this.letters[cell]]]++;
+    this.count();
     this.confidence = given.confidence && this.spread(bytesOf(given.confidence));
     this.columnConfidence =
       given.column_confidence && Float32Array.from(bytesOf(given.column_confidence), (b) => b / 255);
     this.measure();
-    this.tree = this.newick ? treeOf(this.newick, this.names) : null;
+    this.nodes = this.newick ? nodesOf(this.newick, this.names) : null;
+    this.rowOf = this.rowPlace = Int32Array.from(this.names, (_, row) => row);
+    this.columnOf = this.columnPlace = Int32Array.from({length: this.nColumns}, (_, column) => column);
+    this.tree = this.nodes && treeOf(this.nodes, this.rowPlace);
+  }
+
+  /**
+   * The alignment of some rows and columns, which are counted anew. Of each, rowOf and columnOf have the place in this
+   * one, and rowPlace and columnPlace the place there of each of this one's, -1 where it is hidden.
+   */
+  part(rows, columns) {
+    const found = Object.create(Alignment.prototype), {nColumns} = this;
+    const cells = (values) => {
+      const taken = new Uint8Array(rows.length * columns.length);
+      let k = 0;
+      for (const row of rows)
+        for (const column of columns) taken[k++] = values[row * nColumns + column];
+      return taken;
+    };
+    const places = (chosen, n) => {
+      const place = new Int32Array(n).fill(-1);
+      chosen.forEach((one, k) => {
+        place[one] = k;
+      });
+      return place;
+    };
+    Object.assign(found, {
+      title: this.title,
+      kind: this.kind,
+      newick: this.newick,
+      names: rows.map((row) => this.names[row]),
+      descriptions: rows.map((row) => this.descriptions[row]),
+      nRows: rows.length,
+      nColumns: columns.length,
+      slotOf: this.slotOf,
+      letters: cells(this.letters),
+      confidence: this.confidence && cells(this.confidence),
+      columnConfidence: this.columnConfidence && Float32Array.from(columns, (column) => this.columnConfidence[column]),
+      rowOf: Int32Array.from(rows),
+      columnOf: Int32Array.from(columns),
+      rowPlace: places(rows, this.nRows),
+      columnPlace: places(columns, nColumns),
+    });
+    found.count();
+    found.measure();
+    found.tree = this.nodes && treeOf(this.nodes, found.rowPlace);
+    return found;
+  }
+  count() {
+    this.counts = new Uint32Array(this.nColumns * SLOTS);
+    for (let row = 0, cell = 0; row < this.nRows; row++)
+      for (let column = 0; column < this.nColumns; column++, cell++)
+        this.counts[column * SLOTS + this.slotOf[this.letters[cell]]]++;
   }
 
   /** Values of residues as values of cells, 0 for gaps. */
@@ -126,10 +175,10 @@ function slots(kind) {
 }
 
 /**
-   Newick as arrays over nodes, parents before children: parent, depth, y (in rows) and first and last child's y; and
-   the rows in the tree's order. Null where its leaves are not the names.
+   Newick as arrays over nodes, parents before children: parent, depth, whether it is inner, and the row of a leaf. Null
+   where its leaves are not the names.
  */
-function treeOf(newick, names) {
+function nodesOf(newick, names) {
   const rowOf = new Map(names.map((name, row) => [name, row]));
   const parent = [-1], depth = [0], label = [""];
   let at = 0, isLength = false;
@@ -147,29 +196,37 @@ function treeOf(newick, names) {
     isLength = false;
     if (at < 0) return null;
   }
-  const isInner = new Uint8Array(parent.length), order = [], y = new Float64Array(parent.length);
+  const isInner = new Uint8Array(parent.length), row = new Int32Array(parent.length).fill(-1), seen = new Set();
   for (let k = 1; k < parent.length; k++) depth[k] += depth[parent[k]], isInner[parent[k]] = 1;
-  const top = new Float64Array(parent.length).fill(Infinity), bottom = new Float64Array(parent.length).fill(-Infinity);
   for (let k = 0; k < parent.length; k++) {
     if (isInner[k]) continue;
-    const row = rowOf.get(label[k]) ?? rowOf.get(label[k].replaceAll("_", " "));
-    if (row === undefined) return null;
+    row[k] = rowOf.get(label[k]) ?? rowOf.get(label[k].replaceAll("_", " ")) ?? -1;
+    if (row[k] < 0 || seen.has(row[k])) return null;
+    seen.add(row[k]);
+  }
+  return seen.size === names.length ? {parent, depth, isInner, row} : null;
+}
+
+/**
+   Where the nodes of a tree stand: y (in rows), the first and last child's y, NaN where no row below is shown; the rows
+   in the tree's order, and their leaves. `place` has the place of each row, -1 where it is hidden.
+ */
+function treeOf(nodes, place) {
+  const {parent, depth, isInner, row} = nodes, n = parent.length, order = [], leaves = [];
+  const y = new Float64Array(n).fill(NaN);
+  const top = new Float64Array(n).fill(Infinity), bottom = new Float64Array(n).fill(-Infinity);
+  for (let k = 0; k < n; k++) {
+    if (isInner[k] || place[row[k]] < 0) continue;
     y[k] = order.length;
-    order.push(row);
+    order.push(place[row[k]]);
+    leaves.push(k);
   }
-  if (order.length !== names.length || new Set(order).size !== names.length) return null;
-  for (let k = parent.length - 1; k >= 0; k--) {
-    if (isInner[k]) y[k] = (top[k] + bottom[k]) / 2;
-    if (k) top[parent[k]] = Math.min(top[parent[k]], y[k]), bottom[parent[k]] = Math.max(bottom[parent[k]], y[k]);
+  for (let k = n - 1; k >= 0; k--) {
+    if (isInner[k] && top[k] <= bottom[k]) y[k] = (top[k] + bottom[k]) / 2;
+    if (!k || Number.isNaN(y[k])) continue;
+    top[parent[k]] = Math.min(top[parent[k]], y[k]);
+    bottom[parent[k]] = Math.max(bottom[parent[k]], y[k]);
   }
-  return {
-    parent,
-    depth,
-    y,
-    top,
-    bottom,
-    isInner,
-    order: Int32Array.from(order),
-    deepest: depth.reduce((a, b) => Math.max(a, b), 0)
-  };
+  const deepest = depth.reduce((a, b) => Math.max(a, b), 0);
+  return {parent, depth, y, top, bottom, isInner, leaves, order: Int32Array.from(order), deepest};
 }

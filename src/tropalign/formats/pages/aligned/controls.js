@@ -4,7 +4,8 @@ const percent = (share) => `${Math.round(share * 100)} %`;
 class Page extends Frame {
   constructor(given) {
     super();
-    this.alignment = new Alignment(given);
+    this.alignment = this.whole = new Alignment(given);
+    this.hidden = {rows: new Set(), columns: new Set()};
     this.sheet = new Sheet(this.alignment, element("frame"), element("sheet"), element("extent"), element("map"));
     this.fill();
     this.sheet.setScheme(element("scheme").value);
@@ -23,8 +24,9 @@ class Page extends Frame {
     element("title").textContent = shown(alignment.title);
     const facts = [counted(nRows, "sequence"), counted(nColumns, "column"), kind];
     if (alignment.columnConfidence && nColumns) {
-      const mean = alignment.columnConfidence.reduce((a, b) => a + b, 0) / nColumns;
-      facts.push(`mean confidence ${mean.toFixed(2)}`);
+      const total = alignment.occupancy.reduce((a, b) => a + b, 0);  // a column counts by its residues
+      const sum = alignment.columnConfidence.reduce((a, value, column) => a + value * alignment.occupancy[column], 0);
+      facts.push(`mean confidence ${(total ? sum / total : 0).toFixed(2)}`);
     }
     element("facts").textContent = facts.join(" · ");
     for (const [name, scheme] of Object.entries(SCHEMES))
@@ -52,10 +54,15 @@ class Page extends Frame {
       sheet.layout();
     });
     on("order", "change", (event) => this.reorder(event.target.value));
+    on("hiding", "change", (event) => {
+      this.hide(event.target.value);
+      event.target.value = "";
+    });
     on("smaller", "click", () => this.resize(-1));
     on("larger", "click", () => this.resize(1));
     on("copy", "click", () => this.copy());
     on("save", "click", () => saveFile(`${this.fileName()}.fasta`, this.fasta()));
+    for (const kind of ["svg", "png"]) on(`save-${kind}`, "click", () => this.savePicture(kind));
     on("save-tree", "click", () => saveFile(`${this.fileName()}.nwk`, this.alignment.newick + "\n"));
     on("words", "input", () => this.find());
     on("sought", "change", () => this.seek());
@@ -189,6 +196,43 @@ class Page extends Frame {
     this.select(null);
     sheet.layout();
   }
+  /** Hides rows or columns, or shows all. */
+  hide(what) {
+    const {sheet, alignment, whole, hidden} = this, {selection} = sheet;
+    if (["rows", "columns", "others"].includes(what) && !selection) return this.say("Select something first");
+    const {top, bottom, left, right} = selection ?? {};
+    const isChosenRow = (row) => sheet.rank[row] >= top && sheet.rank[row] < bottom;
+    const isChosenColumn = (column) => column >= left && column < right;
+    const hasGaps = (most) => (column) => 1 - alignment.occupancy[column] > most;
+    const goneRows = {rows: isChosenRow, others: (row) => !isChosenRow(row)}[what];
+    const goneColumns = {
+      columns: isChosenColumn,
+      others: (column) => !isChosenColumn(column),
+      gaps50: hasGaps(.5),
+      gaps90: hasGaps(.9)
+    }[what];
+    const rows = goneRows ? [...alignment.rowOf].filter((_, row) => goneRows(row)) : [];
+    const columns = goneColumns ? [...alignment.columnOf].filter((_, column) => goneColumns(column)) : [];
+    if (rows.length === alignment.nRows || columns.length === alignment.nColumns)
+      return this.say("That would hide everything");
+    if (what === "all") hidden.rows.clear(), hidden.columns.clear();
+    rows.forEach((row) => hidden.rows.add(row));
+    columns.forEach((column) => hidden.columns.add(column));
+    this.showParts();
+  }
+  /** Draws what is not hidden. */
+  showParts() {
+    const {whole, hidden} = this, isAll = !hidden.rows.size && !hidden.columns.size;
+    const others = (n, gone) => Array.from({length: n}, (_, k) => k).filter((k) => !gone.has(k));
+    this.alignment =
+      isAll ? whole : whole.part(others(whole.nRows, hidden.rows), others(whole.nColumns, hidden.columns));
+    this.sheet.show(this.alignment);
+    this.select(null);
+    this.find();
+    const gone = [[hidden.rows, "sequence"], [hidden.columns, "column"]].filter(([some]) => some.size);
+    const words = gone.map(([some, word]) => counted(some.size, word)).join(", ");
+    element("hidden").textContent = words && `hidden: ${words}`;
+  }
   /** Scrolls as little as shows a cell, or so that it stands in the middle. */
   show(line, column, inMiddle = false) {
     const {sheet} = this, {frame, dpr} = sheet;
@@ -260,29 +304,39 @@ class Page extends Frame {
   }
   find() {
     const {sheet, alignment} = this, text = element("words").value.trim(), sought = element("sought").value;
-    let hits = [], isWrong = false;
-    if (text && sought === "name") hits = findName(alignment, text);
+    let hits = [], isWrong = false, isHidden = false;
+    if (text && sought === "name") hits = this.shownHits(findName(this.whole, text));
     else if (text && sought === "motif") {
       const pattern = motifOf(text, alignment.kind);
       isWrong = pattern === null;
-      if (pattern) hits = findMotif(alignment, pattern);
+      if (pattern) hits = this.shownHits(findMotif(this.whole, pattern));
     } else if (text) {
-      const number = Number(text.replaceAll(",", ""));
-      isWrong = !Number.isInteger(number);
-      if (number >= 1 && number <= alignment.nColumns)
-        this.show(undefined, number - 1, true), sheet.hover = {column: number - 1};
-      else isWrong = true;
+      const place = alignment.columnPlace[Number(text.replaceAll(",", "")) - 1];
+      isWrong = place === undefined;
+      isHidden = place < 0;
+      if (place >= 0) this.show(undefined, place, true), sheet.hover = {column: place};
     }
     hits.sort((a, b) => sheet.rank[a.row] - sheet.rank[b.row] || a.begin - b.begin);
     sheet.setHits(hits);
     sheet.strip.mark();
     element("found").classList.toggle("none", Boolean(text) && !hits.length && (sought !== "column" || isWrong));
     element("found").textContent = !text ? "" :
-      isWrong                            ? (sought === "motif" ? "no motif" : `1 to ${alignment.nColumns}`) :
+      isWrong                            ? (sought === "motif" ? "no motif" : `1 to ${this.whole.nColumns}`) :
+      isHidden            ? "hidden" :
       sought === "column" ? "" :
                             "none";
     if (hits.length) this.step(1);
     sheet.redraw();
+  }
+  /** What was found in the whole alignment, where it is shown: a motif from its first to its last column shown. */
+  shownHits(hits) {
+    const {rowPlace, columnPlace} = this.alignment;
+    return hits.flatMap(({row, begin, end}) => {
+      if (rowPlace[row] < 0) return [];
+      if (begin === undefined) return [{row: rowPlace[row]}];
+      const places = columnPlace.subarray(begin, end).filter((place) => place >= 0);
+      return places.length ? [{row: rowPlace[row], begin: places[0], end: places.at(-1) + 1}] : [];
+    });
   }
   step(by) {
     const {sheet} = this, n = sheet.hits.length;
@@ -302,6 +356,15 @@ class Page extends Frame {
     const {top, bottom, left, right} =
       sheet.selection ?? {top: 0, bottom: alignment.nRows, left: 0, right: alignment.nColumns};
     return alignment.fasta([...sheet.order.subarray(top, bottom)], left, right);
+  }
+  /** Saves the selection, or everything, as a picture. */
+  savePicture(kind) {
+    const {sheet, alignment} = this;
+    const area = sheet.selection ?? {top: 0, bottom: alignment.nRows, left: 0, right: alignment.nColumns};
+    if ((area.bottom - area.top) * (area.right - area.left) > MOST_DRAWN)
+      return this.say(`A picture has up to ${MOST_DRAWN.toLocaleString("en")} letters: select some`);
+    const picture = new BlockPicture(sheet, area);
+    savePicture(kind, this.fileName(), picture.width, picture.height, "#ffffff", (brush) => picture.paint(brush));
   }
   fileName() {
     return this.alignment.title.replace(/\.\w+$/, "").replace(/[^\w.-]+/g, "_") || "alignment";
@@ -338,7 +401,7 @@ class Page extends Frame {
     this.say(...parts.flatMap((part, k) => (k ? [" · ", part] : [part])));
   }
   residueWords(row, column) {
-    const {alignment} = this, number = alignment.residue(row, column);
+    const {alignment, whole} = this, number = whole.residue(alignment.rowOf[row], alignment.columnOf[column]);
     if (alignment.slot(row, column) === GAP) return [number ? `gap after residue ${number}` : "gap before residue 1"];
     const words = [`${alignment.letter(row, column)} ${number}`];
     if (alignment.confidence)
@@ -347,7 +410,7 @@ class Page extends Frame {
   }
   columnWords(column) {
     const {alignment} = this;
-    const words = [`column ${(column + 1).toLocaleString("en")}`];
+    const words = [`column ${(alignment.columnOf[column] + 1).toLocaleString("en")}`];
     const share = alignment.consensusShare[column];
     words.push(`${
       alignment.consensus[column] === "-" ? "mostly gaps" :

@@ -58,6 +58,15 @@ class Sheet {
     this.hitsOf = Map.groupBy(hits, (hit) => hit.row);
   }
 
+  /** Shows another alignment, some rows and columns of the same. */
+  show(alignment) {
+    this.alignment = alignment;
+    this.setOrder(this.isTreeShown ? "tree" : "input");
+    this.setHits([]);
+    this.selection = this.cursor = this.hover = null;
+    this.setScheme(this.schemeName);
+    this.layout();
+  }
   setOrder(name) {
     const rows = Int32Array.from({length: this.alignment.nRows}, (_, row) => row);
     this.isTreeShown = name === "tree" && this.alignment.tree !== null;
@@ -348,7 +357,8 @@ class Sheet {
     return cut;
   }
   drawTree({top, bottom}) {
-    const {brush, px} = this, {parent, depth, y, top: first, bottom: last, isInner, deepest} = this.alignment.tree;
+    const {brush, px} = this,
+                  {parent, depth, y, top: first, bottom: last, isInner, leaves, deepest} = this.alignment.tree;
     const x = (k) => px(8) + (deepest ? depth[k] / deepest : 0) * (this.treeWidth - px(16));
     const at = (line) => this.y(line) + this.cellHeight / 2;
     const stroke = (x1, y1, x2, y2) => {
@@ -366,12 +376,8 @@ class Sheet {
     brush.strokeStyle = this.ink.line;
     brush.beginPath();
     for (let line = top; line < bottom; line++) {
-      stroke(x(this.leaf(line)) + px(2), at(line), this.treeWidth, at(line));
+      stroke(x(leaves[line]) + px(2), at(line), this.treeWidth, at(line));
     }
     brush.stroke();
-  }
-  leaf(line) {
-    this.leaves ??= this.alignment.tree.parent.map((_, k) => k).filter((k) => !this.alignment.tree.isInner[k]);
-    return this.leaves[line];
   }
 }

@@ -63,12 +63,13 @@ function fillPrint(section, sheet) {
   title.textContent = alignment.title;
   facts.textContent = document.getElementById("facts").textContent;
   section.replaceChildren(title, facts);
-  const digits = String(right).length;
+  const digits = String((alignment.columnOf[right - 1] ?? 0) + 1).length;
   for (let from = left; from < right; from += PRINT_COLUMNS) {
     const to = Math.min(from + PRINT_COLUMNS, right), block = document.createElement("pre");
+    const first = alignment.columnOf[from] + 1, last = String(alignment.columnOf[to - 1] + 1);
     block.classList.toggle("short", bottom - top <= 50);
-    const label = `${" ".repeat(PRINT_NAME + 2)}${from + 1}`;
-    block.append(`${label.padEnd(PRINT_NAME + 2 + to - from - digits)}${String(to).padStart(digits)}\n`);
+    const label = `${" ".repeat(PRINT_NAME + 2)}${first}`;
+    block.append(`${label.padEnd(PRINT_NAME + 2 + to - from - digits)}${last.padStart(digits)}\n`);
     for (let line = top; line < bottom; line++) {
       block.append(`${[...shown(alignment.names[order[line]])].slice(0, PRINT_NAME).join("").padEnd(PRINT_NAME)}  `);
       if (isColoured) colouredRuns(block, alignment, scheme, order[line], from, to);

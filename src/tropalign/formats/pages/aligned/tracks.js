@@ -46,8 +46,15 @@ class Tracks {
     const step = STEPS.find((n) => n * cellWidth >= px(56)) ?? STEPS.at(-1), minor = step === 10 ? 5 : step / 10;
     brush.font = trackFont;
     brush.textAlign = "center";
-    for (let number = Math.ceil((from + 1) / minor) * minor; number <= to + step; number += minor) {
-      const x = Math.round(this.sheet.x(number - .5)), isMajor = number % step === 0, tall = px(isMajor ? 6 : 4);
+    const {columnOf} = this.sheet.alignment;
+    for (let column = from; column < Math.min(to + step, columnOf.length); column++) {
+      const number = columnOf[column] + 1, isMajor = number % step === 0, tall = px(isMajor ? 6 : 4);
+      if (columnOf[column] !== (column ? columnOf[column - 1] + 1 : 0)) {  // columns before it are hidden
+        brush.fillStyle = ink.accent;
+        brush.fillRect(Math.round(this.sheet.x(column)) - px(1), 0, px(2), height);
+      }
+      if (number % minor) continue;
+      const x = Math.round(this.sheet.x(column + .5));
       brush.fillStyle = isMajor ? ink.quiet : ink.line;
       brush.fillRect(x, height - tall, px(1), tall);
       if (isMajor) brush.fillText(number.toLocaleString("en"), x, height - px(9));
