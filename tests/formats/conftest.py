@@ -56,11 +56,11 @@ def write():
 def opened(browser, tmp_path):
     """Opens an alignment in the browser; in the end there must be no complaint of the browser's and no other file."""
 
-    def open_page(alignment, title="family.fa", is_dark=False):
+    def open_page(alignment, title="family.fa", is_dark=False, features=()):
         scheme = {"name": "prefers-color-scheme", "value": "dark" if is_dark else "light"}
         browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
         path = tmp_path / "page.html"
-        path.write_bytes(page_of(alignment, title))
+        path.write_bytes(page_of(alignment, title, features))
         browser.get(path.as_uri())
         return Opened(browser)
 

@@ -112,13 +112,18 @@ class Opened:
             *self("[page.sheet.x(arguments[1]) + 1, page.sheet.y(arguments[0]) + 1]", line, column), 1, 1
         )[:3]
 
+    def foot(self, line, column):
+        """The lower corner of a cell, where features lie."""
+        x, y = "page.sheet.x(arguments[1]) + 1", "page.sheet.y(arguments[0] + 1) - 3"
+        return self.pixels(*self(f"[{x}, {y}]", line, column), 1, 1)[:3]
+
     def copied(self):
         """What the clipboard gets."""
         return self(COPIED)
 
 
-def page_of(alignment, title="family.fa"):
-    writer, out = make_writer("aligned", "html", HEADER, AlignedContext(title)), io.BytesIO()
+def page_of(alignment, title="family.fa", features=()):
+    writer, out = make_writer("aligned", "html", HEADER, AlignedContext(title, features)), io.BytesIO()
     writer.assemble([writer.encode(alignment)], out)
     return out.getvalue()
 

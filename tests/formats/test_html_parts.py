@@ -5,6 +5,7 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 
 from formats.page import alignment_of, random_rows
+from tropalign.sequences.features import Feature
 
 ROWS = ["MK-VLA--W", "MK-ILA--W", "MRAVLAGGW", "MK-V-A--W"]
 NAMES = ["one", "two", "three", "four"]
@@ -124,3 +125,32 @@ def test_hidden_columns_are_marked_on_the_ruler(page):
     page.drag((0, 2), (0, 2))
     hide(page, "columns")
     assert page.pixels(0, 0, 400, 20) != before
+
+
+FEATURES = (
+    Feature("three", 1, 4, "Domain", "SH3"),
+    Feature("three", 3, 5, "site", ""),
+    Feature("gone", 0, 1, "site", ""),
+)
+
+
+def test_features_are_shown_and_told(opened):
+    page = opened(alignment_of(ROWS, NAMES), features=FEATURES)
+    status = page.point(2, 1)
+    assert "Domain SH3" in status and "site" not in status
+    status = page.point(2, 3)
+    assert "Domain SH3" in status and "site" in status
+    assert "Domain" not in page.point(2, 5) and "Domain" not in page.point(1, 1)
+    spans = "[...page.alignment.features].map(([row, l]) => [row, l.map((f) => [f.begin, f.end, f.lane])])"
+    assert page(spans) == [[2, [[1, 4, 0], [3, 5, 1]]]]
+    assert page.foot(2, 1) != page.foot(1, 1)
+    hide(page, "gaps50")  # columns 3, 7 and 8
+    assert page(spans) == [[2, [[1, 3, 0], [2, 4, 1]]]]
+    page.find("help").click()
+    kinds = page("[...document.querySelectorAll('#feature-kinds li')].map((item) => item.textContent)")
+    assert kinds == ["Domain", "site"] and not page("document.getElementById('features').hidden")
+
+
+def test_without_features_the_help_has_none(page):
+    page.find("help").click()
+    assert page("document.getElementById('features').hidden")

@@ -94,6 +94,13 @@ class ResultOptions(FormatOption, RowOrderOption, group="results"):
         metavar="FILE",
         help="the alignment as a page for the browser, beside the output",
     )
+    gff: str | None = input_file(
+        default=None,
+        holds="table",
+        metavar="FILE",
+        label="Features (GFF3)",
+        help="features of the sequences in GFF3, which the page for the browser shows",
+    )
 
 
 class Msa(
@@ -180,7 +187,7 @@ number of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or d
         n_threads = resolve_threads(self.threads)
         batch = self.batch()
         method = self.for_family(len(batch))
-        outputs, wants_confidence = self._outputs(places, method.parameters())
+        outputs, wants_confidence = self._outputs(places, method.parameters(), batch)
         tree = None if self.tree_in is None else read_guide_tree(self.tree_in, batch.names)
         job = pipeline.Job(batch, method, tree, self.order, wants_confidence, keeps_homologs=self.keep_homologs)
         memory_bytes = left_for_job(allowed, held_bytes(batch))
@@ -247,9 +254,18 @@ number of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or d
             self.refuse("--dry-run estimates the alignment of a family by consistency: leave it out here")
         check_extension(self)
         check_homologs(self)
+        self._check_features()
+
+    def _check_features(self) -> None:
+        if self.gff is None:
+            return
+        if self.method != "consistency" or extension_of(self) or self.model or self.shard is not None:
+            self.refuse("--gff is for the page of a family that is aligned by consistency, at once: leave it out here")
+        if self.html is None and (self.format or suffix_of(self.output)) not in ("html", ".html", ".htm"):
+            self.refuse("--gff belongs to --html, or to -o FILE.html")
 
     def _inputs(self) -> list[str | None]:
-        return [*self.family, self.tree_in, self.add, self.merge, self.model, self.mapali, self.homologs]
+        return [*self.family, self.tree_in, self.add, self.merge, self.model, self.mapali, self.homologs, self.gff]
 
     def _settled(self) -> MsaOptions | ClustalwOptions:
         """The checked options of the method, of a family of which nothing is known."""
@@ -305,7 +321,9 @@ number of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or d
         n_cells = pipeline.pair_cells(job) // self.shard[1]
         carry_out(computing, devices, self, status_only if self.quiet else progress_bar, n_cells)
 
-    def _outputs(self, places: Mapping[str, str], parameters: dict[str, str]) -> tuple[list[Output], bool]:
+    def _outputs(
+        self, places: Mapping[str, str], parameters: dict[str, str], batch: SequenceBatch | None = None
+    ) -> tuple[list[Output], bool]:
         """The files that go to these places, with their writers, and whether confidence is computed for one."""
         from tropalign import __version__
         from tropalign.execution.files import check_terminal
@@ -314,6 +332,7 @@ number of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or d
         from tropalign.formats.header import Header
         from tropalign.formats.registry import format_for_path, format_of, make_writer
         from tropalign.formats.trees import TreesContext
+        from tropalign.sequences.features import read_features
 
         name = self.format or format_for_path("aligned", self.output)
         words = self.command_line(format=None if name == "fasta" else name)
@@ -326,7 +345,8 @@ number of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or d
                 formats[option_name] = (role, kind, format_for_path(kind, path))
         if self.html is not None:
             formats["html"] = ("report", "aligned", "html")
-        context = AlignedContext(title_of(self.family[0]))
+        features = () if self.gff is None or batch is None else read_features(self.gff, batch)
+        context = AlignedContext(title_of(self.family[0]), features)
         outputs = []
         for option_name, (role, kind, chosen) in formats.items():
             about = TreesContext(context.title) if kind == "trees" else context

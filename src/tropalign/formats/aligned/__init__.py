@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tropalign.formats.format import COMPRESSED, FASTA, HTML, PARQUET, PHYLIP, PNG, RESULT, SVG, TEXT, TSV, Format
+
+if TYPE_CHECKING:
+    from tropalign.sequences.features import Feature
 
 
 @dataclass(frozen=True)
@@ -42,9 +45,12 @@ class AlignedContext:
     ----------
     title
         What the alignment is called where a format has a place for that.
+    features
+        Parts of its rows, which the page shows.
     """
 
     title: str = "alignment"
+    features: tuple[Feature, ...] = ()
 
     def describe(self, fields: tuple[str, ...]) -> dict[str, Any]:
         """These fields as JSON."""

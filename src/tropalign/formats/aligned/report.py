@@ -18,8 +18,8 @@ from tropalign.results.multiple_display import rules
 
 #: Scripts of the page, in the order in which a browser reads them.
 SCRIPTS = (
-    "viewer/pictures.js", "alignment.js", "colours.js", "sheet.js", "tracks.js", "strip.js", "text.js", "block_picture.js",
-    "controls.js",
+    "viewer/pictures.js", "alignment.js", "colours.js", "sheet.js", "tracks.js", "strip.js", "text.js",
+    "block_picture.js", "controls.js",
 )  # fmt: skip
 
 
@@ -28,6 +28,13 @@ def _bytes(values: NDArray[np.float32] | None) -> str | None:
     if values is None:
         return None
     return base64.b64encode(np.rint(255 * np.clip(np.nan_to_num(values), 0, 1)).astype(np.uint8).tobytes()).decode()
+
+
+def _features(alignment: MultipleAlignment, context: AlignedContext) -> list[tuple[int, int, int, str, str]]:
+    """Row, residues from 0, type and name of each feature of the rows that are there."""
+    row_of = {name: row for row, name in enumerate(alignment.names)}
+    known = (one for one in context.features if one.sequence in row_of)
+    return [(row_of[one.sequence], one.begin, one.end, one.kind, one.name) for one in known]
 
 
 def encode(alignment: MultipleAlignment, context: AlignedContext) -> bytes:
@@ -43,6 +50,7 @@ def encode(alignment: MultipleAlignment, context: AlignedContext) -> bytes:
             "confidence": _bytes(alignment.residue_confidence),
             "column_confidence": _bytes(alignment.column_confidence),
             "tree": alignment.tree,
+            "features": _features(alignment, context),
         }
     )
 

@@ -37,8 +37,23 @@ class Alignment {
     this.rowOf = this.rowPlace = Int32Array.from(this.names, (_, row) => row);
     this.columnOf = this.columnPlace = Int32Array.from({length: this.nColumns}, (_, column) => column);
     this.tree = this.nodes && treeOf(this.nodes, this.rowPlace);
+    this.setFeatures(given.features ?? []);
   }
 
+  /** Features by their rows: from its first residue's column to its last one's, with a lane where some overlap. */
+  setFeatures(features) {
+    this.kinds = [...new Set(features.map(([, , , kind]) => kind))];
+    this.features = new Map();
+    for (const [row, ofRow] of Map.groupBy(features, ([row]) => row)) {
+      const {columns} = this.ungapped(row), ends = [];
+      this.features.set(row, ofRow.toSorted((a, b) => a[1] - b[1]).map(([, begin, end, kind, name]) => {
+        let lane = ends.findIndex((last) => last <= begin);
+        if (lane < 0) lane = ends.length;
+        ends[lane] = end;
+        return {begin: columns[begin], end: columns[end - 1] + 1, kind, name, lane};
+      }));
+    }
+  }
   /**
    * The alignment of some rows and columns, which are counted anew. Of each, rowOf and columnOf have the place in this
    * one, and rowPlace and columnPlace the place there of each of this one's, -1 where it is hidden.
@@ -79,7 +94,17 @@ class Alignment {
     found.count();
     found.measure();
     found.tree = this.nodes && treeOf(this.nodes, found.rowPlace);
+    found.kinds = this.kinds;
+    found.features = new Map(rows.filter((row) => this.features.has(row)).map((row) => {
+      const shown = (one) => found.span(one.begin, one.end), own = this.features.get(row).filter(shown);
+      return [found.rowPlace[row], own.map((one) => ({...one, ...shown(one)}))];
+    }));
     return found;
+  }
+  /** The columns of this one that show a span of the whole alignment's; null where none does. */
+  span(begin, end) {
+    const places = this.columnPlace.subarray(begin, end).filter((place) => place >= 0);
+    return places.length ? {begin: places[0], end: places.at(-1) + 1} : null;
   }
   count() {
     this.counts = new Uint32Array(this.nColumns * SLOTS);

@@ -47,6 +47,17 @@ class Page extends Frame {
     }));
   }
 
+  showFeatures() {
+    const {kinds} = this.whole;
+    element("features").hidden = !kinds.length;
+    element("feature-kinds").replaceChildren(...kinds.map((kind, k) => {
+      const item = made("li"), swatch = made("i");
+      swatch.style.background = this.sheet.featureColour(k);
+      item.append(swatch, shown(kind));
+      return item;
+    }));
+  }
+
   listen() {
     const {sheet} = this;
     on("scheme", "change", (event) => {
@@ -289,6 +300,7 @@ class Page extends Frame {
   }
   help() {
     this.showLegend();
+    this.showFeatures();
     super.help();
   }
 
@@ -330,12 +342,11 @@ class Page extends Frame {
   }
   /** What was found in the whole alignment, where it is shown: a motif from its first to its last column shown. */
   shownHits(hits) {
-    const {rowPlace, columnPlace} = this.alignment;
+    const {alignment} = this, {rowPlace} = alignment;
     return hits.flatMap(({row, begin, end}) => {
       if (rowPlace[row] < 0) return [];
-      if (begin === undefined) return [{row: rowPlace[row]}];
-      const places = columnPlace.subarray(begin, end).filter((place) => place >= 0);
-      return places.length ? [{row: rowPlace[row], begin: places[0], end: places.at(-1) + 1}] : [];
+      const span = begin === undefined ? {} : alignment.span(begin, end);
+      return span ? [{row: rowPlace[row], ...span}] : [];
     });
   }
   step(by) {
@@ -406,6 +417,8 @@ class Page extends Frame {
     const words = [`${alignment.letter(row, column)} ${number}`];
     if (alignment.confidence)
       words.push(`confidence ${(alignment.confidence[row * alignment.nColumns + column] / 255).toFixed(2)}`);
+    for (const {begin, end, kind, name} of alignment.features.get(row) ?? [])
+      if (begin <= column && column < end) words.push(shown(name ? `${kind} ${name}` : kind));
     return words;
   }
   columnWords(column) {

@@ -15,6 +15,8 @@ const START = 8;
 const LEAST_FOR_LETTERS = 8, LEAST_FOR_NAMES = 9;
 /* Colours of cells are numbers of the palette, or this. */
 const NO_RESIDUE = 63;
+/* Okabe and Ito 2008: colours that all eyes tell apart. */
+const FEATURE_COLOURS = ["#d55e00", "#0072b2", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000", "#8b5e3c"];
 const MONO = "\"DejaVu Sans Mono\", Menlo, Consolas, \"Liberation Mono\", ui-monospace, monospace";
 
 /** Letters on their colours, drawn once each and copied from then on. */
@@ -182,6 +184,7 @@ class Sheet {
     this.clipped(pane, head, width, height, () => {
       if (this.hasLetters) this.drawTiles();
       else this.drawSmall(view);
+      this.drawFeatures(view);
       this.drawMarks(view);
     });
     this.clipped(pane, 0, width, head, () => {
@@ -275,6 +278,20 @@ class Sheet {
       hues[k] = pixel(colour ?? mix(rgb(this.ink.text), page, .16));
     });
     return hues;
+  }
+
+  /** Features as bars at the foot of their letters, one above another where they overlap. */
+  drawFeatures({top, bottom}) {
+    const {brush, alignment, cellWidth, cellHeight, px} = this, tall = Math.min(px(3), cellHeight / 3);
+    for (let line = top; line < bottom; line++)
+      for (const {begin, end, kind, lane} of alignment.features.get(this.order[line]) ?? []) {
+        brush.fillStyle = this.featureColour(alignment.kinds.indexOf(kind));
+        const y = this.y(line + 1) - Math.min(lane + 1, 3) * tall;
+        brush.fillRect(this.x(begin), y, (end - begin) * cellWidth, Math.max(tall - 1, 1));
+      }
+  }
+  featureColour(k) {
+    return FEATURE_COLOURS[k % FEATURE_COLOURS.length];
   }
 
   drawMarks({top, bottom}) {

@@ -1,0 +1,57 @@
+"""``tropalign msa --gff``: features on the page of an alignment."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from tropalign.cli.main import main
+
+
+@pytest.fixture
+def files(tmp_path):
+    family, gff = tmp_path / "x.fa", tmp_path / "x.gff"
+    family.write_text(">a\nMKVLAWHEYF\n>b\nMKVLAWEYF\n>c\nMKVAWHEYF\n")
+    gff.write_text("##gff-version 3\nb\tPfam\tDomain\t2\t5\t.\t.\t.\tName=<SH3>\n")
+    return str(family), str(gff)
+
+
+def features_in(path):
+    return json.loads(re.search(r'id="data">(.*?)</script>', Path(path).read_text(), re.DOTALL)[1])["features"]
+
+
+def test_the_page_has_them(files, tmp_path):
+    family, gff = files
+    out, page = str(tmp_path / "x.html"), str(tmp_path / "y.html")
+    assert main(["msa", family, "--gff", gff, "-o", out, "-q"]) == 0
+    assert main(["msa", family, "--gff", gff, "-o", str(tmp_path / "x.aln"), "--html", page, "-q"]) == 0
+    assert features_in(out) == features_in(page) == [[1, 1, 5, "Domain", "<SH3>"]]
+    assert main(["msa", family, "--gff", gff, "-o", out, "--order", "tree", "-q"]) == 0
+    ((row, *_),) = features_in(out)
+    data = json.loads(re.search(r'id="data">(.*?)</script>', Path(out).read_text(), re.DOTALL)[1])
+    assert data["names"][row] == "b"
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "sentence"),
+    [
+        (["-o", "{0}/x.aln"], 2, "--gff belongs to --html, or to -o FILE.html"),
+        (["-o", "{0}/x.html", "--method", "clustalw"], 2, "--gff is for the page of a family"),
+        (["-o", "{0}/x.html", "--add", "{1}"], 2, "--gff is for the page of a family"),
+    ],
+)
+def test_what_is_refused(files, tmp_path, capsys, words, code, sentence):
+    family, gff = files
+    given = [word.format(tmp_path, family) for word in words]
+    assert main(["msa", family, "--gff", gff, *given]) == code
+    assert sentence in capsys.readouterr().err
+
+
+def test_a_bad_line_costs_a_sentence(files, tmp_path, capsys):
+    family, gff = files
+    Path(gff).write_text("b\t.\tsite\t3\t50\t.\t.\t.\t.\n")
+    out = tmp_path / "x.html"
+    assert main(["msa", family, "--gff", gff, "-o", str(out)]) == 3
+    error = capsys.readouterr().err
+    assert f"{gff}, line 1, record 'b': the feature ends at 50" in error and not out.exists()

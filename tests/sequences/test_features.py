@@ -1,0 +1,60 @@
+"""Features out of GFF3 files."""
+
+import gzip
+
+import pytest
+
+from tropalign.errors import InputError, TropalignWarning
+from tropalign.sequences.batch import SequenceBatch
+from tropalign.sequences.features import Feature, read_features
+
+BATCH = SequenceBatch.from_strings({"a b": "MKVLAWMKVL", "c": "MKVL"})
+GFF = """##gff-version 3
+# a comment
+
+a%20b\tPfam\tDomain\t2\t5\t.\t.\t.\tID=x1;Name=SH3%3B like;Note=n
+c\t.\tsignal peptide\t1\t4\t0.5\t+\t.\tID=x2
+c\t.\tsite\t3\t3\t.\t.\t.\t.
+##FASTA
+>c
+nothing of this is read
+"""
+
+
+def written(folder, text):
+    path = folder / "x.gff3.gz"
+    path.write_bytes(gzip.compress(text.encode()))
+    return path
+
+
+def test_features_are_read(tmp_path):
+    assert read_features(written(tmp_path, GFF), BATCH) == (
+        Feature("a b", 1, 5, "Domain", "SH3; like"),
+        Feature("c", 0, 4, "signal peptide", "x2"),
+        Feature("c", 2, 3, "site", ""),
+    )
+
+
+def test_others_are_named(tmp_path):
+    lines = "".join(f"other{k}\t.\tsite\t1\t1\t.\t.\t.\t.\n" for k in range(12))
+    path = written(tmp_path, lines + "c\t.\tsite\t3\t3\t.\t.\t.\t.\n")
+    with pytest.warns(TropalignWarning, match="not in the family are left out: other0, .*, other9 and 2 more$"):
+        assert len(read_features(path, BATCH)) == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("c 1 2", "line 2: this is no line of GFF3, which has 9 fields between tabs, and it has 1"),
+        ("c\t.\tsite\t0\t3\t.\t.\t.\t.", "line 2: a feature goes from .* counted from 1, not from '0' to '3'"),
+        ("c\t.\tsite\t3\t2\t.\t.\t.\t.", "not from '3' to '2'"),
+        ("c\t.\tsite\tx\t2\t.\t.\t.\t.", "not from 'x' to '2'"),
+        (
+            "c\t.\tsite\t3\t5\t.\t.\t.\t.",
+            "line 2, record 'c': the feature ends at 5, and the sequence has 4",
+        ),
+    ],
+)
+def test_bad_lines(tmp_path, line, sentence):
+    with pytest.raises(InputError, match=sentence):
+        read_features(written(tmp_path, f"##gff-version 3\n{line}\n"), BATCH)
