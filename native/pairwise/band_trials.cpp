@@ -9,7 +9,7 @@
 
 namespace tropalign {
 
-TROPALIGN_DISPATCH_LOOKUPS(BandKernels, band_kernels)
+TROPALIGN_DISPATCH_NARROW(BandKernels, band_kernels)
 
 namespace {
 

@@ -78,4 +78,11 @@ bool halves_vectors() {
 #endif
 }
 
+std::string selected_narrow_isa() {
+    const char *wanted = std::getenv("TROPALIGN_ISA");
+    if ((wanted && *wanted) || !halves_vectors()) return selected_isa();
+    const std::vector<std::string> supported = supported_isas();
+    return std::find(supported.begin(), supported.end(), "v3") == supported.end() ? selected_isa() : "v3";
+}
+
 }  // namespace tropalign
