@@ -15,7 +15,7 @@
     TROPALIGN_DISPATCH_AMONG_(TROPALIGN_ISAS_WITHOUT_LOOKUPS, selected_isa(), Table, table)
 /// Kernels with look-ups of bytes.
 #define TROPALIGN_DISPATCH_LOOKUPS(Table, table) TROPALIGN_DISPATCH_AMONG_(TROPALIGN_ISAS, selected_isa(), Table, table)
-/// The same, of the narrower set where wide vectors are halved.
+/// Kernels with look-ups of bytes, of the narrower set where wide vectors are halved.
 #define TROPALIGN_DISPATCH_NARROW(Table, table) \
     TROPALIGN_DISPATCH_AMONG_(TROPALIGN_ISAS, selected_narrow_isa(), Table, table)
 

@@ -12,7 +12,7 @@ std::vector<std::string> supported_isas();
 /// processor lacks.
 std::string selected_isa();
 
-/// The same, but v3 where the processor halves its vectors, v3 is compiled in, and nobody named a set: for kernels that
+/// That set, but v3 where the processor halves its vectors, v3 is compiled in, and nobody named a set: for kernels that
 /// fill a vector with neighbouring diagonals of one pair, half of which are for nothing where the band is narrow.
 std::string selected_narrow_isa();
 

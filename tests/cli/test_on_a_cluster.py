@@ -155,7 +155,7 @@ def test_python_takes_addresses_and_clients(address):
     import tropalign
     from tropalign.trees import pair_distances
 
-    batch = tropalign.read_sequences("examples/family.fasta")[:8]
+    batch = tropalign.read_sequences("examples/efp.fasta")[:8]
     with Client(address, set_as_default=False) as client:
         for device in (address, client, (client, "cpu")):
             found = [table.score.tolist() for table in tropalign.align_all(batch, device=device)]

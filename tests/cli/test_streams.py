@@ -103,7 +103,7 @@ def no_reader():
     [
         "pairs {few} --html {stream} -o {file}.tsv",
         "cluster {few} --min-identity 0.5 --uc {stream} -o {file}.tsv",
-        "msa {few} -f fasta -o {stream} --tree-out {file}.nwk",
+        "msa {few} -q -f fasta -o {stream} --tree-out {file}.nwk",
     ],
 )
 def test_files_beside_a_stream_are_made_although_its_reader_has_gone(line, few, command, tmp_path, no_reader):

@@ -8,20 +8,19 @@ from tropalign.errors import TropalignWarning, UsageError
 from tropalign.msa.foreign import PROTEIN_LIMITS, foreign_members
 from tropalign.sequences.batch import SequenceBatch
 
-RNG = np.random.default_rng(1)
 WORDS = {"protein": "ACDEFGHIKLMNPQRSTVWY", "DNA": "ACGT"}
 
 
-def members(kind="protein", n=8, length=200, share=0.8):
+def members(kind="protein", n=8, length=400, share=0.8):
     """Descendants of one sequence, each of which keeps that share of its letters."""
-    letters = np.array(list(WORDS[kind]))
-    ancestor = RNG.choice(letters, length)
-    rows = [np.where(RNG.random(length) < share, ancestor, RNG.choice(letters, length)) for _ in range(n)]
+    rng, letters = np.random.default_rng(1), np.array(list(WORDS[kind]))
+    ancestor = rng.choice(letters, length)
+    rows = [np.where(rng.random(length) < share, ancestor, rng.choice(letters, length)) for _ in range(n)]
     return {f"m{k}": "".join(row) for k, row in enumerate(rows)}
 
 
-def stranger(kind="protein", length=180):
-    return "".join(RNG.choice(list(WORDS[kind]), length))
+def stranger(kind="protein", length=380):
+    return "".join(np.random.default_rng(2).choice(list(WORDS[kind]), length))
 
 
 def distances(matrix):

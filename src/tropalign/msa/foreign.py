@@ -60,7 +60,8 @@ def foreign_members(distances: NDArray[np.float32], batch: SequenceBatch) -> NDA
         sums[k] += row.sum()
         sums[k + 1 :] += row
     limits = PROTEIN_LIMITS if batch.alphabet == PROTEIN else NUCLEOTIDE_LIMITS
-    is_far = nearest >= max(limits.nearest, float(np.median(nearest)) + limits.above_median)
+    median = float(np.sort(nearest)[[(n - 1) // 2, n // 2]].mean())  # np.median would load masked arrays
+    is_far = nearest >= max(limits.nearest, median + limits.above_median)
     is_far &= batch.lengths >= LEAST_RESIDUES
     return np.flatnonzero(is_far & (sums / (n - 1) >= limits.mean))
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from tropalign.msa.options import MsaOptions
     from tropalign.msa.pipeline import Job
     from tropalign.sequences import SequenceBatch
+    from tropalign.sequences.features import Feature
 
 Method = Literal["consistency", "clustalw"]
 
@@ -256,6 +257,14 @@ number of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or d
         check_homologs(self)
         self._check_features()
 
+    def _features(self, batch: SequenceBatch | None) -> tuple[Feature, ...]:
+        """What the page shows of the family beside its letters."""
+        if self.gff is None or batch is None:
+            return ()
+        from tropalign.sequences.features import read_features
+
+        return read_features(self.gff, batch)
+
     def _check_features(self) -> None:
         if self.gff is None:
             return
@@ -332,7 +341,6 @@ number of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or d
         from tropalign.formats.header import Header
         from tropalign.formats.registry import format_for_path, format_of, make_writer
         from tropalign.formats.trees import TreesContext
-        from tropalign.sequences.features import read_features
 
         name = self.format or format_for_path("aligned", self.output)
         words = self.command_line(format=None if name == "fasta" else name)
@@ -345,8 +353,7 @@ number of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or d
                 formats[option_name] = (role, kind, format_for_path(kind, path))
         if self.html is not None:
             formats["html"] = ("report", "aligned", "html")
-        features = () if self.gff is None or batch is None else read_features(self.gff, batch)
-        context = AlignedContext(title_of(self.family[0]), features)
+        context = AlignedContext(title_of(self.family[0]), self._features(batch))
         outputs = []
         for option_name, (role, kind, chosen) in formats.items():
             about = TreesContext(context.title) if kind == "trees" else context
