@@ -1,6 +1,7 @@
 """The CUDA device without CUDA: its calls against a driver in Python, whose kernels are the host's."""
 
 import gc
+import itertools
 import sys
 
 import numpy as np
@@ -55,6 +56,25 @@ def test_all_is_given_back(driver):
     del device
     gc.collect()
     assert not (driver.streams or driver.pinned or driver.contexts or driver.cached)
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(range(4))))
+@pytest.mark.parametrize("has_pools", [True, False])
+def test_all_is_given_back_out_of_a_circle(monkeypatch, order, has_pools):
+    """The interpreter runs the finalizers of a circle in any order: of the youngest first, or of the oldest."""
+    driver = install(monkeypatch, FakeDriver(has_pools=has_pools))
+    device = cuda.CudaDevice("cuda:0")
+    job = task(proteins(random_proteins(2, 10, 60)))
+    job.on_gpu(job.tiles()[0], device)
+    del job
+    buffer, program = device.upload(np.zeros(5)), device.build("", {})
+    ends = [device.context.__del__, device.stream.__del__, buffer.__del__, program.__del__]
+    for cls in (cuda_context.Context, cuda_context.Stream, cuda.CudaBuffer, cuda.CudaProgram):
+        monkeypatch.delattr(cls, "__del__")
+    for k in order:
+        ends[k]()
+    assert not (driver.streams or driver.pinned or driver.contexts or driver.blocks or driver.modules)
+    assert not driver.cached
 
 
 def test_nothing_is_freed_when_the_interpreter_ends(driver, monkeypatch):

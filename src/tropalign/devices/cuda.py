@@ -212,6 +212,7 @@ class CudaProgram:
     def __init__(self, device: CudaDevice, code: bytes) -> None:
         self._device = device
         self._module = device.context.call("cuModuleLoadData", np.frombuffer(code, np.uint8).ctypes.data)
+        device.context.hold()
         self._functions: dict[str, Any] = {}
 
     def launch(self, kernel: str, groups: int, group_size: int, *arguments: CudaBuffer | int) -> None:
@@ -228,3 +229,4 @@ class CudaProgram:
     def __del__(self) -> None:
         if hasattr(self, "_module"):
             self._device.context.drop("cuModuleUnload", self._module)
+            self._device.context.let_go()

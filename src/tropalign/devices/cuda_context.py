@@ -82,6 +82,9 @@ def driver_version(driver: Any) -> tuple[int, int]:
 class Context:
     """A device's primary context, held while anything made in it lives.
 
+    Where objects point at each other in a circle, the interpreter runs their finalizers in any order, a context's before
+    its streams', too: so who is made in a context holds it, and the last one to let go gives it back.
+
     Attributes
     ----------
     pool
@@ -100,6 +103,8 @@ class Context:
         self.running: dict[int, str] = {}
         self.pool: Any = None
         self._fault: str | None = None
+        # A pile (an item is put on it and taken off in one step, whatever other threads do) whose lowest item is our own.
+        self._holds = ["the context"]
         self.device = checked(driver.cuDeviceGet(number), f"{name}: finding it")
         try:
             self._let_waits_sleep()
@@ -148,19 +153,36 @@ class Context:
             with suppress(Exception):
                 self.call(function, *arguments)
 
+    def hold(self) -> None:
+        """Keeps the context until somebody lets go of it."""
+        self._holds.append("what was made in it")
+
+    def let_go(self) -> None:
+        """Ends a hold, the context's own or another; the last one gives the context back."""
+        if self._holds.pop() == "the context":
+            if self.pool is not None:
+                self.drop("cuMemPoolTrimTo", self.pool, 0)
+            self.drop("cuDevicePrimaryCtxRelease", self.device)
+
     def allocate(self, n_bytes: int, stream: Stream) -> Any:
         """Address of memory for what the stream does from now on."""
         if self.pool is None:
-            return self.call("cuMemAlloc", n_bytes)
-        return self.call("cuMemAllocAsync", n_bytes, stream.handle)
+            address = self.call("cuMemAlloc", n_bytes)
+        else:
+            address = self.call("cuMemAllocAsync", n_bytes, stream.handle)
+        self.hold()
+        return address
 
     def free(self, address: Any, stream: Stream) -> None:
         """Frees memory after what the stream has been given to do."""
-        if self.pool is None:
+        if stream.handle is None:  # which has ended, and all its work with it
+            self.drop("cuMemFree", address)
+        elif self.pool is None:
             self.drop("cuStreamSynchronize", stream.handle)
             self.drop("cuMemFree", address)
         else:
             self.drop("cuMemFreeAsync", address, stream.handle)
+        self.let_go()
 
     def free_bytes(self) -> int:
         """Memory that nobody uses: the device's, and what our pool holds ready."""
@@ -177,10 +199,8 @@ class Context:
         return getattr(self.driver.CUmemPool_attribute, f"CU_MEMPOOL_ATTR_{attribute}")
 
     def __del__(self) -> None:
-        if getattr(self, "pool", None) is not None:
-            self.drop("cuMemPoolTrimTo", self.pool, 0)
         if hasattr(self, "_handle"):
-            self.drop("cuDevicePrimaryCtxRelease", self.device)
+            self.let_go()
 
 
 @atexit.register
@@ -194,6 +214,7 @@ class Stream:
     def __init__(self, context: Context) -> None:
         self.context = context
         self.handle = context.call("cuStreamCreate", 1)  # which does not wait for the default stream
+        context.hold()
         self._staging: Any = None
 
     @property
@@ -209,7 +230,11 @@ class Stream:
         self.context.running.pop(threading.get_ident(), None)
 
     def __del__(self) -> None:
-        if hasattr(self, "handle"):
-            self.context.drop("cuStreamDestroy", self.handle)
-        if getattr(self, "_staging", None) is not None:
+        if not hasattr(self, "handle"):
+            return
+        if self._staging is not None:
             self.context.drop("cuMemFreeHost", self._staging)
+        self.context.drop("cuStreamSynchronize", self.handle)
+        self.context.drop("cuStreamDestroy", self.handle)
+        self.handle = None
+        self.context.let_go()

@@ -43,8 +43,8 @@ class Sequences:
         if first[-1] >= 2**31:
             raise ResourceError(f"{first[-1]} blocks of letters are more than a device can number: split the set")
         padded = np.full(first[-1] * COLUMNS, PAD, np.uint8)
-        shift = first[1:] * COLUMNS - self.offsets[1:]
-        padded[np.arange(len(self.codes)) + np.repeat(shift, self.lengths)] = self.codes
+        runs = np.stack([blocks * COLUMNS - self.lengths, self.lengths], axis=1)  # of padding and of letters, by sequence
+        padded[np.repeat(np.tile([False, True], len(blocks)), runs.reshape(-1))] = self.codes
         self.letters = device.upload(padded)
         self.first_block = device.upload(first[:-1].astype(np.int32))
         self.length = device.upload(self.lengths.astype(np.int32))
@@ -68,8 +68,8 @@ class PairsOnGpu:
         self.device, self.sequences, self.scheme, self.shape = device, sequences, scheme, shape or Shape()
         n_rows = self.shape.rows_shared
         word_bits = 16 if device.word_bits == 16 and scheme.fits(16, n_rows) else 32
-        self._width = scheme.width(word_bits, n_rows, sequences.codes, sequences.offsets)
-        widest = scheme.width(32, n_rows, sequences.codes, sequences.offsets)
+        bound = scheme.bounds(sequences.codes, sequences.offsets)
+        self._width, widest = scheme.width(word_bits, n_rows, bound), scheme.width(32, n_rows, bound)
         highest = int(widest.bound.max()) + widest.extend * int(sequences.lengths.max())
         holds = scheme.fits(32, n_rows) and highest < widest.wide_from
         if not holds or (scheme.traced and not scheme.level_bits):

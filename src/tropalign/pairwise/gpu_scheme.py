@@ -72,15 +72,22 @@ class Scheme:
         lowest = 4 * (self.gap_open + 1) + steps + self._frame(n_rows)
         return self.scale * lowest < 1 << (word_bits - 1) and self._wide_from(word_bits, n_rows) >= 64
 
-    def width(self, word_bits: int, n_rows: int, codes: NDArray[np.uint8], offsets: Ints) -> Width:
-        """Which pairs of these sequences pass words of that many bits.
+    def bounds(self, codes: NDArray[np.uint8], offsets: Ints) -> NDArray[np.int64]:
+        """What H is at most, by sequence: the sum of the best scores of either sequence's letters.
 
-        H is at most the sum of the best scores of either sequence's letters; a global H' is greater by e per row and
-        column, which is e per residue of that sequence, with its best scores, and e per residue of the other.
+        A global H' is greater by e per row and column, which is e per residue of that sequence, with its best scores, and
+        e per residue of the other.
         """
         best = np.maximum(self.clipped.max(axis=1), 0).astype(np.int64) + (0 if self.local else self.gap_extend)
-        sums = np.concatenate([[0], np.cumsum(best[codes])])
-        bound = sums[offsets[1:]] - sums[offsets[:-1]]
+        sums = np.zeros(len(offsets) - 1, np.int64)
+        is_full = offsets[:-1] < offsets[1:]
+        if is_full.any():
+            small = best.astype(np.min_scalar_type(int(best.max())))  # a byte per letter, as a rule, and not eight
+            sums[is_full] = np.add.reduceat(small[codes], offsets[:-1][is_full], dtype=np.int64)
+        return sums
+
+    def width(self, word_bits: int, n_rows: int, bound: NDArray[np.int64]) -> Width:
+        """Which pairs of sequences with these bounds pass words of that many bits."""
         extend = 0 if self.local else self.gap_extend
         return Width(word_bits, bound, self._wide_from(word_bits, n_rows), extend)
 
