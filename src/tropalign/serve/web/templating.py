@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -61,6 +62,15 @@ def static_files() -> dict[str, StaticFile]:
     return found
 
 
+class _WithoutIndents(FileSystemLoader):
+    """Templates without the blanks that begin their lines, which a page would send for nothing."""
+
+    def get_source(self, environment: Environment, template: str) -> tuple[str, str, Callable[[], bool]]:
+        """The text of a template."""
+        text, path, is_current = super().get_source(environment, template)
+        return re.sub(r"(?m)^[ ]+", "", text), path, is_current
+
+
 class Templates:
     """Pages out of templates.
 
@@ -78,7 +88,7 @@ class Templates:
     @cached_property
     def _environment(self) -> Environment:
         made = Environment(
-            loader=FileSystemLoader(HERE / "templates"),
+            loader=_WithoutIndents(HERE / "templates"),
             autoescape=True,
             trim_blocks=True,
             lstrip_blocks=True,

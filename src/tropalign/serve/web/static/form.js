@@ -42,7 +42,7 @@ function isGiven(source) {
 }
 
 function setUpDropping() {
-  for (const words of form.querySelectorAll(".drop-words")) words.hidden = false;
+  for (const label of form.querySelectorAll(".drop > label")) label.append(", dropped here");
   const mark = on => form.classList.toggle("over", on);
   const holdsFiles = event => event.dataTransfer !== null && [...event.dataTransfer.types].includes("Files");
   addEventListener("dragover", event => {
