@@ -11,7 +11,8 @@ The text of each is one sentence with the file, the record or line, and the reme
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import itertools
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 
 
@@ -28,6 +29,20 @@ def shown(name: str) -> str:
     return "".join(
         letter if letter.isprintable() else letter.encode("unicode_escape").decode("ascii") for letter in name
     )
+
+
+#: Names in a warning.
+MOST_LISTED = 10
+
+
+def listed(names: Collection[str]) -> str:
+    """Names as a warning tells them: the first ones, and how many more there are.
+
+    >>> listed(["a", "b"]), listed([f"s{k}" for k in range(12)])
+    ('a, b', 's0, s1, s2, s3, s4, s5, s6, s7, s8, s9 and 2 more')
+    """
+    first = ", ".join(shown(name) for name in itertools.islice(names, MOST_LISTED))
+    return first if len(names) <= MOST_LISTED else f"{first} and {len(names) - MOST_LISTED:,} more"
 
 
 #: An entry per command line that runs in this process, or sent work to it: these call arguments by options.

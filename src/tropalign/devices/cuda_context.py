@@ -82,8 +82,8 @@ def driver_version(driver: Any) -> tuple[int, int]:
 class Context:
     """A device's primary context, held while anything made in it lives.
 
-    Where objects point at each other in a circle, the interpreter runs their finalizers in any order, a context's before
-    its streams', too: so who is made in a context holds it, and the last one to let go gives it back.
+    Where objects point at each other in a circle, the interpreter runs their finalizers in any order, so that a
+    context's may come before its streams': what is made in a context holds it; the last one to let go gives it back.
 
     Attributes
     ----------
@@ -103,7 +103,8 @@ class Context:
         self.running: dict[int, str] = {}
         self.pool: Any = None
         self._fault: str | None = None
-        # A pile (an item is put on it and taken off in one step, whatever other threads do) whose lowest item is our own.
+        # A pile, whose lowest item is the context's own: to put an item on it or to take one off is one step, whatever
+        # other threads do.
         self._holds = ["the context"]
         self.device = checked(driver.cuDeviceGet(number), f"{name}: finding it")
         try:

@@ -140,8 +140,8 @@ def _chosen(hits: Hits, members: SequenceBatch, most: int, most_in_all: int) -> 
 
 def _best_of_targets(hits: Hits) -> NDArray[np.intp]:
     """One hit of each target, that of the member which it is most like; the best first, by name where they tie."""
-    names = np.array(hits.names, object)
-    order = np.lexsort((np.arange(len(hits)), names.astype(str), hits.log_p)) if len(hits) else np.zeros(0, np.intp)
+    keys = sorted(zip(hits.log_p.tolist(), hits.names, range(len(hits)), strict=True))
+    order = np.array([k for _, _, k in keys], np.intp)
     _, best = np.unique(hits.target[order], return_index=True)
     return order[np.sort(best)]
 

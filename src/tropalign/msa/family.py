@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import InputError, ResourceError, shown
+from tropalign.errors import InputError, ResourceError
 from tropalign.msa.guide_tree import GuideTree
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.sequences.alphabet import Alphabet, alphabet_of
@@ -20,8 +20,6 @@ from tropalign.sequences.reader import read_sequences
 
 #: Residues of a sequence at most: columns of posteriors have 16 bits.
 MOST_RESIDUES = 65_535
-#: Names in a warning.
-MOST_NAMES = 10
 
 
 def read_family(
@@ -107,12 +105,6 @@ def check_family(batch: SequenceBatch, is_judged: bool = True, file: str | None 
         )
     if is_judged:
         check_kinds(batch, file)
-
-
-def listed_names(batch: SequenceBatch, chosen: NDArray[np.intp]) -> str:
-    """The names of some members as a warning tells them: the first ones, and how many more there are."""
-    names = ", ".join(shown(batch.names[k]) for k in chosen[:MOST_NAMES])
-    return names if len(chosen) <= MOST_NAMES else f"{names} and {len(chosen) - MOST_NAMES:,} more"
 
 
 def unique_sequences(batch: SequenceBatch) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -19,8 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import TropalignWarning, named
-from tropalign.msa.family import listed_names
+from tropalign.errors import TropalignWarning, listed, named
 from tropalign.sequences.alphabet import PROTEIN
 from tropalign.sequences.batch import SequenceBatch
 
@@ -71,4 +70,5 @@ def tell_of_foreign(batch: SequenceBatch, foreign: NDArray[np.intp], are_dropped
     verb, them = ("does", "it") if len(foreign) == 1 else ("do", "them")
     remedy = "left out" if are_dropped else f"{named('drop_foreign')} leaves {them} out"
     text = f"{len(foreign):,} of {len(batch):,} sequences {verb} not seem to belong to the family"
-    warnings.warn(f"{text}: {listed_names(batch, foreign)}; {remedy}", TropalignWarning, stacklevel=2)
+    names = listed([batch.names[k] for k in foreign])
+    warnings.warn(f"{text}: {names}; {remedy}", TropalignWarning, stacklevel=2)

@@ -18,8 +18,7 @@ import warnings
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import InputError, TropalignWarning, named
-from tropalign.msa.family import listed_names
+from tropalign.errors import InputError, TropalignWarning, listed, named
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.sequences.alphabet import Alphabet
 from tropalign.sequences.batch import SequenceBatch
@@ -73,7 +72,7 @@ def on_one_strand(
     if not is_turned.any():
         return batch
     of = "the rest of the family" if fixed is None else "the alignment"
-    n_turned, names = int(is_turned.sum()), listed_names(batch, np.flatnonzero(is_turned))
+    n_turned, names = int(is_turned.sum()), listed([batch.names[k] for k in np.flatnonzero(is_turned)])
     verb, them = ("is", "it") if n_turned == 1 else ("are", "them")
     text = f"{n_turned:,} of {len(batch):,} sequences {verb} on the other strand than {of}: {names}"
     remedy = "turned to its reverse complement" if n_turned == 1 else "turned to their reverse complements"
@@ -87,7 +86,7 @@ def warn_of_turned_rows(first: MultipleAlignment, second: MultipleAlignment, n_t
     rows = _with_residues(second.sequences)
     is_turned = turned(rows, n_threads, first.sequences)
     if is_turned.any():
-        names = listed_names(rows, np.flatnonzero(is_turned))
+        names = listed([rows.names[k] for k in np.flatnonzero(is_turned)])
         text = (
             f"{is_turned.sum():,} of {len(rows):,} rows to be merged lie on the other strand than the alignment: "
             f"{names}; turn them before"

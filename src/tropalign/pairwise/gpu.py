@@ -43,7 +43,7 @@ class Sequences:
         if first[-1] >= 2**31:
             raise ResourceError(f"{first[-1]} blocks of letters are more than a device can number: split the set")
         padded = np.full(first[-1] * COLUMNS, PAD, np.uint8)
-        runs = np.stack([blocks * COLUMNS - self.lengths, self.lengths], axis=1)  # of padding and of letters, by sequence
+        runs = np.stack([blocks * COLUMNS - self.lengths, self.lengths], axis=1)  # of padding, then of letters
         padded[np.repeat(np.tile([False, True], len(blocks)), runs.reshape(-1))] = self.codes
         self.letters = device.upload(padded)
         self.first_block = device.upload(first[:-1].astype(np.int32))

@@ -75,8 +75,8 @@ class Scheme:
     def bounds(self, codes: NDArray[np.uint8], offsets: Ints) -> NDArray[np.int64]:
         """What H is at most, by sequence: the sum of the best scores of either sequence's letters.
 
-        A global H' is greater by e per row and column, which is e per residue of that sequence, with its best scores, and
-        e per residue of the other.
+        A global H' is greater by e per row and column, which is e per residue of that sequence, with its best scores,
+        and e per residue of the other.
         """
         best = np.maximum(self.clipped.max(axis=1), 0).astype(np.int64) + (0 if self.local else self.gap_extend)
         sums = np.zeros(len(offsets) - 1, np.int64)

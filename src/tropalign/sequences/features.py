@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from urllib.parse import unquote
 
-from tropalign.errors import InputError, TropalignWarning, shown
+from tropalign.errors import InputError, TropalignWarning, listed, shown
 from tropalign.sequences.batch import SequenceBatch
 from tropalign.sequences.files import Source, file_name, read_lines
 
@@ -15,8 +15,6 @@ from tropalign.sequences.files import Source, file_name, read_lines
 NAMING = ("Name", "Note", "ID")
 #: Columns of a line.
 N_FIELDS = 9
-#: Names in a warning.
-MOST_NAMES = 10
 
 
 @dataclass(frozen=True)
@@ -66,9 +64,8 @@ def read_features(path: Source, batch: SequenceBatch) -> tuple[Feature, ...]:
         begin, end = _span(fields, length_of[name], file_name(path), number)
         found.append(Feature(name, begin, end, unquote(fields[2]), _name(fields[8])))
     if others:
-        names = ", ".join(shown(name) for name in list(others)[:MOST_NAMES])
-        more = f" and {len(others) - MOST_NAMES:,} more" if len(others) > MOST_NAMES else ""
-        text = f"{shown(file_name(path))}: features of sequences that are not in the family are left out: {names}{more}"
+        name = shown(file_name(path))
+        text = f"{name}: features of sequences that are not in the family are left out: {listed(others)}"
         warnings.warn(text, TropalignWarning, stacklevel=2)
     return tuple(found)
 

@@ -268,9 +268,11 @@ number of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or d
     def _check_features(self) -> None:
         if self.gff is None:
             return
+        from tropalign.formats.registry import format_for_path
+
         if self.method != "consistency" or extension_of(self) or self.model or self.shard is not None:
             self.refuse("--gff is for the page of a family that is aligned by consistency, at once: leave it out here")
-        if self.html is None and (self.format or suffix_of(self.output)) not in ("html", ".html", ".htm"):
+        if self.html is None and (self.format or format_for_path("aligned", self.output)) != "html":
             self.refuse("--gff belongs to --html, or to -o FILE.html")
 
     def _inputs(self) -> list[str | None]:
