@@ -22,6 +22,7 @@ from tropalign.pairwise import single
 from tropalign.pairwise.options import (
     FREE_ENDS,
     MODES,
+    CompositionOption,
     ModeName,
     ModeOption,
     PairOptions,
@@ -116,6 +117,7 @@ class AllArguments(
     ModeOption,
     ScoringArguments,
     SelectionOptions,
+    CompositionOption,
     StrandOption,
     TranslationOptions,
     ComputeArguments,

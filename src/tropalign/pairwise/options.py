@@ -30,6 +30,7 @@ ModeName = Literal["local", "global", "semiglobal"]
 ReportName = Literal["score", "ends", "alignment"]
 StrandName = Literal["plus", "both"]
 Side = Literal["query", "target", "both"]
+CompositionName = Literal["ignored", "scaled"]
 REPORTS = get_args(ReportName)
 STRANDS = get_args(StrandName)
 #: Residues of a database, which may be more than other numbers of options.
@@ -209,7 +210,22 @@ class SelectionOptions(Options, group="which pairs"):
     )
 
 
-class PairOptions(ModeOption, StrandOption, SelectionOptions):
+class CompositionOption(Options, group="which pairs"):
+    """What bits and E-values know of the sequences."""
+
+    composition: CompositionName = option(
+        default="ignored",
+        choices=get_args(CompositionName),
+        label="Composition",
+        help="scaled: bits and E-values of scores that are scaled by the composition of both sequences (compare "
+        "blastp's -comp_based_stats 1); ignored: of the scores as they are (default)",
+        doc="Scaled: `max_evalue`, `min_bits`, and a table's bits and E-values go by `scaled_score`, the score of the "
+        "pair by a matrix that is scaled by the composition of both sequences (Schaffer and others 2001); ignored: by "
+        "the score. Local mode, without translation.",
+    )
+
+
+class PairOptions(ModeOption, StrandOption, SelectionOptions, CompositionOption):
     """How pairs are aligned, and which of them are kept, checked.
 
     Parameters
@@ -292,6 +308,11 @@ class PairOptions(ModeOption, StrandOption, SelectionOptions):
                 raise UsageError(
                     f"{word} applies to local alignments only, which have E-values and bits: use {named('mode')} local"
                 )
+        if self.is_scaled and not self.is_local:
+            raise UsageError(
+                f"{named('composition')} scaled is for E-values and bits, which local alignments have: use "
+                f"{named('mode')} local"
+            )
 
     @cached_property
     def whole(self) -> WholeScoring:
@@ -304,6 +325,11 @@ class PairOptions(ModeOption, StrandOption, SelectionOptions):
     def is_local(self) -> bool:
         """Whether alignments may begin and end anywhere."""
         return MODES[self.mode].is_local
+
+    @property
+    def is_scaled(self) -> bool:
+        """Whether bits and E-values are those of scaled scores."""
+        return self.composition == "scaled"
 
     @property
     def recurrence(self) -> str:
@@ -353,6 +379,8 @@ class PairOptions(ModeOption, StrandOption, SelectionOptions):
             words["end_gap_cost"] = self.end_gap.formula
         if self.strand != "plus":
             words["strand"] = self.strand
+        if self.is_scaled:
+            words["composition"] = self.composition
         for name in SelectionOptions.declared():
             if name != "report" and getattr(self, name) is not None:
                 words[name] = str(getattr(self, name))

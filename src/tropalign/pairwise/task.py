@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -12,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import InputError, named
+from tropalign.errors import InputError, UsageError, named
 from tropalign.execution.manifest import Shard
 from tropalign.execution.partition import cuts, share
 from tropalign.execution.task import Device, Progress, Tile
 from tropalign.machine.memory import default_budget, require
 from tropalign.machine.numbers import environment_number
 from tropalign.pairwise import selection
+from tropalign.pairwise.composition import Composition, at_most
 from tropalign.pairwise.engines import REPORT_COLUMNS, Engine, Engines, Rows
 from tropalign.pairwise.options import SHARES, PairOptions, checked_pairs
 from tropalign.pairwise.pair_order import PAIR_CELLS, Grid, Listed, PairOrder
@@ -135,6 +137,11 @@ class PairsTask:
         if options.strand == "both" and not queries.alphabet.has_strands:
             name = f"{queries.alphabet.name}s"
             raise InputError(f"both strands were asked for, but {name} have one: leave {named('strand')} both out")
+        if options.is_scaled and self.frames is not None:
+            raise UsageError(
+                f"{named('composition')} scaled goes by the residues of whole sequences, and a frame is none: leave it "
+                f"out with {named('translate')}"
+            )
         self._reverse = queries.reverse_complement() if options.strand == "both" else None
         self.significance = Significance.of_run(
             options, self.targets, None if self.frames is None else self.frames.target
@@ -149,7 +156,9 @@ class PairsTask:
         self._most_pairs, self._scratch_bytes = self._room()
         self.has_whole_queries = shard is None and (wants_whole_queries or options.top is not None)
         self._tiles = self._cut(shard)
-        self._engines = Engines(queries, self._reverse, self.targets, options, self._scratch_bytes)
+        whole = (queries, self._reverse, self.targets, options, self._scratch_bytes)
+        self._engines = Engines(*whole)
+        self._composition = Composition(*whole) if options.is_scaled else None
         self.n_pairs = sum(tile.n_items for tile in self._tiles)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -255,7 +264,7 @@ class PairsTask:
         """The tile's alignments, in the order of ``pairs_of`` (less what the options leave out)."""
         engine = partial(self._engines.native, n_threads)
         if not self._in_groups:
-            return self._align(tile, engine, progress, n_threads)
+            return self._judged(tile, self._align(tile, engine, progress, n_threads), n_threads, progress)
         found = best_targets(
             self.queries,
             self._reverse,
@@ -272,11 +281,12 @@ class PairsTask:
             found = self.frames.best_found(found, self.options.top)
         strand = None if self._reverse is None else found["strand"]
         rows = Rows(found["query"], found["target"], self.options.report, strand)
-        return self._kept(tile, rows, found["score"], engine, progress)
+        return self._judged(tile, self._kept(tile, rows, found["score"], engine, progress), n_threads, progress)
 
     def on_gpu(self, tile: Tile, device: Gpu, progress: Progress | None = None) -> AlignmentTable:
         """The tile's pairs aligned by a GPU."""
-        return self._align(tile, partial(self._engines.on_gpu, device, self.gpu_shape), progress, 1)
+        table = self._align(tile, partial(self._engines.on_gpu, device, self.gpu_shape), progress, 1)
+        return self._judged(tile, table, 1, progress)
 
     def split(self, tile: Tile) -> list[Tile]:
         """Two tiles of about half the cost; none of a single pair, or of a query whose best targets are wanted."""
@@ -340,6 +350,31 @@ class PairsTask:
             if least is not None:
                 table = table.take(coverage(table, of) >= least)
         return table
+
+    def _judged(self, tile: Tile, table: AlignmentTable, n_threads: int, progress: Progress | None) -> AlignmentTable:
+        """The table with scaled scores, where these are asked for, and without rows that they leave out."""
+        composition = self._composition
+        if composition is None:
+            return table
+        whole, parts = self.options.whole, composition.parts(_rows_of(table))
+        raw = np.rint(table.score * whole.scale).astype(np.int32)
+        is_kept = self._suffices(table, at_most(raw, parts))
+        table, raw, parts = table.take(is_kept), raw[is_kept], parts[is_kept]
+        report = progress and partial(_repeated, progress, tile.n_items)
+        scaled = composition.scores(_rows_of(table), raw, parts, n_threads, report)
+        return replace(table, scaled_score=whole.given(scaled)).take(self._suffices(table, scaled))
+
+    def _suffices(self, table: AlignmentTable, scaled: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """Which rows have bits and an E-value to be kept, with these scaled scores, which are whole."""
+        significance, options, scores = self.significance, self.options, self.options.whole.given(scaled)
+        assert significance is not None
+        is_kept = np.ones(len(table), bool)
+        if options.max_evalue is not None:
+            lengths = self.queries.lengths[table.query_index]
+            is_kept &= significance.evalues(scores, lengths) <= options.max_evalue
+        if options.min_bits is not None:
+            is_kept &= significance.bits(scores) >= options.min_bits
+        return is_kept
 
     def _of_columns(self, rows: Rows, columns: dict[str, Any]) -> AlignmentTable:
         """The table of these rows, the scores in the units of the user."""
@@ -409,6 +444,11 @@ def least_bytes(batches: Sequence[SequenceBatch]) -> int:
     """
     copies = sum(2 * len(batch.codes) + SEQUENCE_BYTES * len(batch) for batch in batches)
     return copies + 2 * LEAST_SCRATCH_BYTES
+
+
+def _rows_of(table: AlignmentTable) -> Rows:
+    """What an engine needs to score a table's rows again."""
+    return Rows(table.query_index, table.target_index, "score", table.strand)
 
 
 def _after(progress: Progress, before: int, most: int, items: int, per_pair: int = 1) -> None:

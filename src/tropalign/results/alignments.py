@@ -16,7 +16,7 @@ from tropalign.results import display, export, ragged, rows
 from tropalign.results.alignment import Alignment, biopython_alignment
 from tropalign.results.columns import Axis, Flat, Table, check_column
 from tropalign.results.gapped import cigar_text
-from tropalign.results.kept_columns import DEPTHS, INDEX_COLUMNS, KEPT_COLUMNS
+from tropalign.results.kept_columns import DEPTHS, INDEX_COLUMNS, KEPT_COLUMNS, OPTIONAL, SCORES
 from tropalign.results.output_columns import Significance, default_numbers
 from tropalign.sequences import SequenceBatch
 from tropalign.sequences.translation import Frames
@@ -29,12 +29,12 @@ _ABSENT: Any = None
 
 
 @cache
-def _axis_of(depth: str, has_strand: bool = True, has_decimals: bool = False) -> Axis:
-    """The arrays of a table of that depth."""
+def _axis_of(depth: str, absent: tuple[str, ...] = (), has_decimals: bool = False) -> Axis:
+    """The arrays of a table of that depth, less optional ones that are absent."""
     columns: dict[str, type] = dict.fromkeys(INDEX_COLUMNS, np.int64)
     for column in KEPT_COLUMNS:
-        if DEPTHS.index(column.depth) <= DEPTHS.index(depth) and (column.name != "strand" or has_strand):
-            columns[column.name] = np.float64 if column.name == "score" and has_decimals else column.dtype
+        if DEPTHS.index(column.depth) <= DEPTHS.index(depth) and column.name not in absent:
+            columns[column.name] = np.float64 if column.name in SCORES and has_decimals else column.dtype
     paths = {"cigar_offsets": Axis("cigar_ops", {"cigar_ops": np.uint32})}
     return Axis("rows", columns, paths if depth == "alignment" else {})
 
@@ -57,6 +57,8 @@ class AlignmentTable(Table[Alignment]):
         Floats where a score or gap cost has decimals.
     strand : int8, shape (n,), or None
         With both strands: 1, or -1 where the query was reverse-complemented.
+    scaled_score : int32 or float64, shape (n,), or None
+        With ``composition="scaled"``: what bits and E-values are of, no more than the score.
     query_start, query_end, target_start, target_end : int32, shape (n,)
         0-based, half-open; the query's on its original strand.
     n_identical, n_similar, n_gaps, n_columns : int32, shape (n,)
@@ -94,6 +96,7 @@ class AlignmentTable(Table[Alignment]):
     target_index: Int64
     score: Scores
     strand: NDArray[np.int8] | None = None
+    scaled_score: Scores | None = None
     query_start: Int32 = _ABSENT
     query_end: Int32 = _ABSENT
     target_start: Int32 = _ABSENT
@@ -112,7 +115,8 @@ class AlignmentTable(Table[Alignment]):
         if self.depth not in DEPTHS:
             raise ValueError(f"depth {self.depth!r} is none of {', '.join(DEPTHS)}")
         has_decimals = getattr(self.score, "dtype", None) == np.float64
-        axis = _axis_of(self.depth, self.strand is not None, has_decimals)
+        absent = tuple(name for name in OPTIONAL if getattr(self, name) is None)
+        axis = _axis_of(self.depth, absent, has_decimals)
         for name in ("score", *axis.columns, *axis.runs, "cigar_ops") if axis.runs else ("score", *axis.columns):
             if getattr(self, name) is None:
                 raise ValueError(f"depth {self.depth!r} needs the column {name}")
@@ -358,7 +362,8 @@ def empty_table(
     queries: SequenceBatch, targets: SequenceBatch, depth: str, has_strand: bool = False, has_decimals: bool = False
 ) -> AlignmentTable:
     """A table without a row; with decimals its scores are floats."""
-    return AlignmentTable(queries, targets, depth, **_axis_of(depth, has_strand, has_decimals).empty())
+    absent = tuple(name for name in OPTIONAL if name != "strand" or not has_strand)
+    return AlignmentTable(queries, targets, depth, **_axis_of(depth, absent, has_decimals).empty())
 
 
 def concatenate(tables: Sequence[AlignmentTable]) -> AlignmentTable:
@@ -375,8 +380,9 @@ def concatenate(tables: Sequence[AlignmentTable]) -> AlignmentTable:
     for table in tables:
         if table.queries is not first.queries or table.targets is not first.targets or table.depth != first.depth:
             raise ValueError("tables of other sequences or another depth cannot be concatenated")
-        if (table.strand is None) != (first.strand is None):
-            raise ValueError("tables with and without strands cannot be concatenated")
+        for name, words in (("strand", "strands"), ("scaled_score", "scaled scores")):
+            if (getattr(table, name) is None) != (getattr(first, name) is None):
+                raise ValueError(f"tables with and without {words} cannot be concatenated")
     return first._of_rows(first._axis.joined(tables))
 
 

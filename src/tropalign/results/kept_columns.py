@@ -32,10 +32,11 @@ class KeptColumn:
     depth: str
 
 
-#: What a table keeps, indices and paths aside: what engines return. ``strand`` is there with both strands only.
+#: What a table keeps, indices and paths aside: what engines return. Those of `OPTIONAL` are there where asked for.
 KEPT_COLUMNS = (
     KeptColumn("strand", np.int8, "score"),
     KeptColumn("score", np.int32, "score"),
+    KeptColumn("scaled_score", np.int32, "score"),
     KeptColumn("query_start", np.int32, "ends"),
     KeptColumn("query_end", np.int32, "ends"),
     KeptColumn("target_start", np.int32, "ends"),
@@ -45,6 +46,10 @@ KEPT_COLUMNS = (
     KeptColumn("n_gaps", np.int32, "alignment"),
     KeptColumn("n_columns", np.int32, "alignment"),
 )
+#: With both strands, with scores that are scaled by composition.
+OPTIONAL = ("strand", "scaled_score")
+#: In units of the matrix, which may have decimals.
+SCORES = ("score", "scaled_score")
 INDEX_COLUMNS = ("query_index", "target_index")
 END_COLUMNS = tuple(column.name for column in KEPT_COLUMNS if column.depth == "ends")
 COUNT_COLUMNS = tuple(column.name for column in KEPT_COLUMNS if column.depth == "alignment")

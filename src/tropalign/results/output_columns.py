@@ -106,12 +106,17 @@ def _significance(table: AlignmentTable) -> Significance:
     return table.significance
 
 
+def _judged(table: AlignmentTable) -> NDArray[Any]:
+    """The scores that bits and E-values are of."""
+    return table.score if table.scaled_score is None else table.scaled_score
+
+
 def _bits(table: AlignmentTable) -> Values:
-    return _significance(table).bits(table.score)
+    return _significance(table).bits(_judged(table))
 
 
 def _evalues(table: AlignmentTable) -> Values:
-    return _significance(table).evalues(table.score, _lengths(table)[0])
+    return _significance(table).evalues(_judged(table), _lengths(table)[0])
 
 
 def _pair(table: AlignmentTable) -> Values:
@@ -222,6 +227,13 @@ _SEQUENCES = (
 
 _SCORES = (
     OutputColumn("score", "the score, in units of the matrix", np.int32, "score", _kept("score"), aliases=("raw",)),
+    OutputColumn(
+        "scaled_score",
+        "the score as composition scales it, which bits and E-values are of then",
+        np.int32,
+        "score",
+        _judged,
+    ),
     OutputColumn("bits", "the score in bits (local mode)", np.float64, "score", _bits, "bits", ("bitscore",)),
     OutputColumn("evalue", "E-value (local mode)", np.float64, "score", _evalues, "evalue"),
 )

@@ -15,6 +15,7 @@ from tropalign.pairwise.options import (
     MODES,
     REPORTS,
     SHARES,
+    CompositionOption,
     PairOptions,
     ReportName,
     SelectionOptions,
@@ -101,7 +102,7 @@ class Request:
     matrix_layout: str = "tsv"
 
 
-class Pairs(AlignmentOptions, TranslationOptions, SelectionOptions, FormatOptions, RunOptions):
+class Pairs(AlignmentOptions, TranslationOptions, SelectionOptions, CompositionOption, FormatOptions, RunOptions):
     """Every pair of a set, of one set with another, or listed pairs."""
 
     verb = "pairs"
@@ -253,6 +254,16 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
             self.refuse(
                 "--db-size counts for E-values, and there are none here: add --max-evalue, or evalue to --columns"
             )
+        if (
+            self.composition != "ignored"
+            and self.max_evalue is None
+            and self.min_bits is None
+            and not shown.have_significance
+        ):
+            self.refuse(
+                "--composition counts for E-values and bits, and there are none here: add --max-evalue, or evalue to "
+                "--columns"
+            )
         if not shown.names:
             return Request(name, self.report or "alignment", column_bytes=form.column_bytes)
         is_local = MODES[self.mode].is_local
@@ -279,6 +290,8 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         for name in ("columns", "db_size"):
             if getattr(self, name) is not None:
                 self.refuse(f"--format matrix holds one value per pair: leave --{name.replace('_', '-')} out")
+        if self.composition != "ignored":
+            self.refuse("--format matrix holds no E-values: leave --composition out")
         layout = self.matrix_layout or layout_of(suffix_of(self.output))
         values = self.matrix_values or ("distance" if layout == "phylip" else "score")
         if layout == "phylip" and (self.targets is not None or values != "distance"):

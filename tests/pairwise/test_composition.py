@@ -1,0 +1,207 @@
+"""Bits and E-values of scores scaled by composition: against plain Python, sequences by chance and the options."""
+
+import pickle
+
+import numpy as np
+import pytest
+from oracles.composition import scaled_score
+
+import tropalign as ta
+from tropalign.cli.main import main
+from tropalign.errors import UsageError
+from tropalign.pairwise.composition import STEPS, Composition
+from tropalign.pairwise.engines import Rows
+from tropalign.pairwise.options import PairOptions
+from tropalign.scoring.ungapped import background, rates
+from tropalign.sequences import NUCLEOTIDE, PROTEIN
+
+BLOSUM62 = ta.SubstitutionMatrix.from_name("BLOSUM62")
+BLASTN = ta.SubstitutionMatrix.match_mismatch(2, -3)
+
+
+def biased(random, n, longest, letters, alphabet, least=1):
+    """Sequences of few kinds of residues each, with related parts and a letter that is no residue now and then."""
+    texts = []
+    for _ in range(n):
+        chances = random.dirichlet(np.full(len(letters), 0.3))
+        text = "".join(random.choice(list(letters), int(random.integers(least, longest)), p=chances))
+        if texts and random.random() < 0.5:
+            text = text[: len(text) // 2] + texts[-1][len(texts[-1]) // 3 :]
+        texts.append(text + "X" * (random.random() < 0.2) if alphabet == PROTEIN else text)
+    return ta.SequenceBatch.from_strings(texts, alphabet=alphabet)
+
+
+def all_pairs(queries, targets, **how):
+    return next(iter(ta.align_all(queries, targets, composition="scaled", device="cpu", **how)))
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(
+    ("matrix", "gap", "letters", "alphabet", "strand"),
+    [
+        (BLOSUM62, (11, 1), "ACDEFGHIKLMNPQRSTVWY", PROTEIN, "plus"),
+        (BLOSUM62, (9, 2), "ACDEFGHIKLMNPQRSTVWY", PROTEIN, "plus"),
+        (BLASTN, (5, 2), "ACGT", NUCLEOTIDE, "plus"),
+        (BLASTN, (5, 2), "ACGT", NUCLEOTIDE, "both"),
+    ],
+)
+def test_scores_are_those_of_plain_python(seed, matrix, gap, letters, alphabet, strand):
+    random = np.random.default_rng(seed)
+    queries, targets = (biased(random, n, 60, letters, alphabet) for n in (5, 7))
+    reverse = queries.reverse_complement() if strand == "both" else queries
+    table = all_pairs(queries, targets, matrix=matrix, gap=ta.Gap(*gap), strand=strand)
+    residues, average = set(background(alphabet)[0].tolist()), rates(matrix)[0]
+    assert len(table) == 35 and (table.scaled_score <= table.score).all()
+    assert (table.scaled_score < table.score).any()
+    for k in range(len(table)):
+        batch = reverse if strand == "both" and table.strand[k] < 0 else queries
+        sides = [
+            one.codes[one.offsets[i] : one.offsets[i + 1]].tolist()
+            for one, i in ((batch, table.query_index[k]), (targets, table.target_index[k]))
+        ]
+        assert table.scaled_score[k] == scaled_score(*sides, matrix.scores.tolist(), *gap, residues, average)
+
+
+def test_decimals_count_in_their_own_units():
+    random = np.random.default_rng(1)
+    queries, targets = (biased(random, n, 60, "ACGT", NUCLEOTIDE) for n in (4, 6))
+    halves = ta.SubstitutionMatrix.match_mismatch(1, -1.5)
+    table = all_pairs(queries, targets, matrix=halves, gap=ta.Gap(2.5, 1), report="score")
+    whole = all_pairs(queries, targets, matrix=BLASTN, gap=ta.Gap(5, 2), report="score")
+    assert table.scaled_score.dtype == np.float64
+    np.testing.assert_array_equal(2 * table.scaled_score, whole.scaled_score)
+
+
+def test_average_composition_changes_nothing():
+    codes, shares = background(PROTEIN)
+    counts = np.rint(1000 * shares).astype(int)
+    text = "".join(PROTEIN.letters[code] * n for code, n in zip(codes.tolist(), counts.tolist(), strict=True))
+    table = all_pairs([text], [text[::-1]], matrix="BLOSUM62", gap=ta.Gap(11, 1))
+    composition = Composition(table.queries, None, table.targets, PairOptions(BLOSUM62, ta.Gap(11, 1)), 1 << 28)
+    assert composition.parts(Rows(table.query_index, table.target_index, "score", None)).tolist() == [STEPS]
+    assert table.scaled_score.tolist() == table.score.tolist()
+
+
+def test_sequences_without_a_residue_are_taken_as_average():
+    table = all_pairs(["XXXX", "MKVLAWCC"], ["MKVLAWCC"], alphabet="protein", matrix="BLOSUM62", gap=ta.Gap(11, 1))
+    assert table.scaled_score[0] == table.score[0]
+
+
+@pytest.fixture(scope="module")
+def sets():
+    random = np.random.default_rng(3)
+    letters = "ACDEFGHIKLMNPQRSTVWY"
+    return biased(random, 12, 150, letters, PROTEIN, 30), biased(random, 60, 150, letters, PROTEIN, 30)
+
+
+@pytest.mark.parametrize("how", [{"max_evalue": 1e-2}, {"min_bits": 25.0}, {"max_evalue": 5.0, "min_bits": 20.0}])
+def test_filters_keep_the_rows_that_suffice(sets, how):
+    whole = all_pairs(*sets)
+    columns = whole.columns(["evalue", "bits"])
+    wanted = whole.take(
+        (columns["evalue"] <= how.get("max_evalue", np.inf)) & (columns["bits"] >= how.get("min_bits", -np.inf))
+    )
+    found = all_pairs(*sets, **how)
+    assert 0 < len(found) < len(whole)
+    assert found == wanted
+    raw = next(iter(ta.align_all(*sets, device="cpu", **how)))
+    assert len(raw) > len(found) and raw.scaled_score is None
+
+
+def test_tiles_and_threads_change_nothing(sets, monkeypatch):
+    whole = all_pairs(*sets, max_evalue=1.0, n_threads=1)
+    monkeypatch.setenv("TROPALIGN_TILE_PAIRS", "37")
+    tables = list(ta.align_all(*sets, composition="scaled", max_evalue=1.0, n_threads=2))
+    assert len(tables) > 5
+    np.testing.assert_array_equal(np.concatenate([t.scaled_score for t in tables]), whole.scaled_score)
+    np.testing.assert_array_equal(np.concatenate([t.score for t in tables]), whole.score)
+
+
+def test_a_gpu_says_the_same(sets):
+    from gpu.cases import run
+    from gpu.host_device import HostDevice
+
+    from tropalign.devices.registry import CpuDevice, GpuDevice
+    from tropalign.pairwise.task import PairsTask
+
+    options = PairOptions(BLOSUM62, ta.Gap(11, 1), composition="scaled", max_evalue=1.0)
+    job = PairsTask(*sets, options)
+    for found, wanted in zip(run(job, [GpuDevice(HostDevice(16))]), run(job, [CpuDevice(1)]), strict=True):
+        np.testing.assert_array_equal(found.scaled_score, wanted.scaled_score)
+
+
+def test_best_targets_are_those_of_raw_scores(sets):
+    table = all_pairs(*sets, top=3)
+    raw = next(iter(ta.align_all(*sets, top=3, device="cpu")))
+    assert table.target_index.tolist() == raw.target_index.tolist()
+    assert (table.scaled_score < raw.score).any()
+
+
+def test_shuffled_sequences_of_biased_composition():
+    """Chance pairs with E-values up to 1, of which E says 40: no more by scaled scores, 10 times as many by raw."""
+    random = np.random.default_rng(11)
+    residues = list("ACDEFGHIKLMNPQRSTVWY")
+    average = background(PROTEIN)[1]
+    kinds = [np.where(np.isin(residues, list(rich)), 3.0, 1.0) * average for rich in ("KE", "SN", "QP", "AG")]
+
+    def made(n):
+        chances = [kind / kind.sum() for kind in kinds for _ in range(n // 4)]
+        return ["".join(random.choice(residues, 250, p=p)) for p in chances]
+
+    queries, targets = made(40), made(400)
+    how = {"matrix": "BLOSUM62", "gap": ta.Gap(11, 1), "report": "score", "max_evalue": 1.0}
+    scaled, raw = (
+        sum(len(table) for table in ta.align_all(queries, targets, composition=composition, device="cpu", **how))
+        for composition in ("scaled", "ignored")
+    )
+    assert 40 / 4 < scaled <= 40
+    assert raw > 10 * 40
+
+
+def test_tables_keep_scaled_scores(sets):
+    table = all_pairs(*sets, max_evalue=1.0)
+    again = pickle.loads(pickle.dumps(table))
+    assert again == table and again.scaled_score.tolist() == table.scaled_score.tolist()
+    assert table[2:5].scaled_score.tolist() == table.scaled_score[2:5].tolist()
+    columns = table.columns(["score", "scaled_score", "evalue"])
+    assert columns["scaled_score"].tolist() == table.scaled_score.tolist()
+    lengths = table.queries.lengths[table.query_index]
+    np.testing.assert_array_equal(columns["evalue"], table.significance.evalues(table.scaled_score, lengths))
+    raw = next(iter(ta.align_all(*sets, max_evalue=1.0, device="cpu")))
+    assert raw.columns(["scaled_score"])["scaled_score"].tolist() == raw.score.tolist()
+    assert raw != table
+
+
+def test_what_is_refused(sets):
+    with pytest.raises(UsageError, match="composition scaled is for E-values and bits, which local alignments have"):
+        list(ta.align_all(*sets, mode="global", composition="scaled"))
+    with pytest.raises(UsageError, match="composition 'adjusted' is none of ignored, scaled"):
+        list(ta.align_all(*sets, composition="adjusted"))
+    with pytest.raises(UsageError, match="composition scaled goes by the residues of whole sequences"):
+        list(ta.align_all(["ACGTACGTACGTAAACC"], ["MKVLAWMKVLAW"], translate="query", composition="scaled"))
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--composition", "scaled"], "--composition counts for E-values and bits, and there are none here"),
+        (["--composition", "scaled", "-f", "matrix"], "--format matrix holds no E-values: leave --composition out"),
+        (["--composition", "scaled", "-f", "m8", "--mode", "global"], "--composition scaled is for E-values"),
+    ],
+)
+def test_what_the_command_refuses(tmp_path, capsys, words, sentence):
+    path = tmp_path / "a.fa"
+    path.write_text(">a\nMKVLAWCCDEF\n>b\nMKILAWCCDEF\n")
+    assert main(["pairs", str(path), *words, "-o", str(tmp_path / "out"), "-q"]) == 2
+    assert sentence in capsys.readouterr().err
+
+
+def test_a_command_says_what_its_evalues_are(tmp_path):
+    path, out = tmp_path / "a.fa", tmp_path / "out.tsv"
+    path.write_text(">a\nKKKKKEEKKKKEKEKK\n>b\nKKEKKEEKKKKEKEKK\n")
+    words = ["--composition", "scaled", "--columns", "query,score,scaled_score,bits,evalue"]
+    assert main(["pairs", str(path), *words, "-o", str(out), "-q"]) == 0
+    lines = out.read_text().splitlines()
+    assert "# composition: scaled" in lines
+    _, score, scaled, *_ = lines[-1].split("\t")
+    assert int(scaled) < int(score)
