@@ -1,4 +1,4 @@
-"""``tropalign msa --gff``: features on the page of an alignment."""
+"""``tropalign msa --features``: features on the page of an alignment."""
 
 import json
 import re
@@ -24,27 +24,34 @@ def features_in(path):
 def test_the_page_has_them(files, tmp_path):
     family, gff = files
     out, page = str(tmp_path / "x.html"), str(tmp_path / "y.html")
-    assert main(["msa", family, "--gff", gff, "-o", out, "-q"]) == 0
-    assert main(["msa", family, "--gff", gff, "-o", str(tmp_path / "x.aln"), "--html", page, "-q"]) == 0
+    assert main(["msa", family, "--features", gff, "-o", out, "-q"]) == 0
+    assert main(["msa", family, "--features", gff, "-o", str(tmp_path / "x.aln"), "--html", page, "-q"]) == 0
     assert features_in(out) == features_in(page) == [[1, 1, 5, "Domain", "<SH3>"]]
-    assert main(["msa", family, "--gff", gff, "-o", out, "--order", "tree", "-q"]) == 0
+    assert main(["msa", family, "--features", gff, "-o", out, "--order", "tree", "-q"]) == 0
     ((row, *_),) = features_in(out)
     data = json.loads(re.search(r'id="data">(.*?)</script>', Path(out).read_text(), re.DOTALL)[1])
     assert data["names"][row] == "b"
 
 
+def test_an_alignment_with_annotations_is_both(tmp_path):
+    path, out = tmp_path / "x.sto", tmp_path / "x.html"
+    path.write_text("# STOCKHOLM 1.0\na MKV-LAW\nb MKVQLAW\n#=GC SS_cons .HHHH..\n//\n")
+    assert main(["msa", str(path), "--realign", "--features", str(path), "-o", str(out), "-q"]) == 0
+    assert features_in(out) == [[0, 1, 4, "helix", ""], [1, 1, 5, "helix", ""]]
+
+
 @pytest.mark.parametrize(
     ("words", "code", "sentence"),
     [
-        (["-o", "{0}/x.aln"], 2, "--gff belongs to --html, or to -o FILE.html"),
-        (["-o", "{0}/x.html", "--method", "clustalw"], 2, "--gff is for the page of a family"),
-        (["-o", "{0}/x.html", "--add", "{1}"], 2, "--gff is for the page of a family"),
+        (["-o", "{0}/x.aln"], 2, "--features belongs to --html, or to -o FILE.html"),
+        (["-o", "{0}/x.html", "--method", "clustalw"], 2, "--features is for the page of a family"),
+        (["-o", "{0}/x.html", "--add", "{1}"], 2, "--features is for the page of a family"),
     ],
 )
 def test_what_is_refused(files, tmp_path, capsys, words, code, sentence):
     family, gff = files
     given = [word.format(tmp_path, family) for word in words]
-    assert main(["msa", family, "--gff", gff, *given]) == code
+    assert main(["msa", family, "--features", gff, *given]) == code
     assert sentence in capsys.readouterr().err
 
 
@@ -52,6 +59,6 @@ def test_a_bad_line_costs_a_sentence(files, tmp_path, capsys):
     family, gff = files
     Path(gff).write_text("b\t.\tsite\t3\t50\t.\t.\t.\t.\n")
     out = tmp_path / "x.html"
-    assert main(["msa", family, "--gff", gff, "-o", str(out)]) == 3
+    assert main(["msa", family, "--features", gff, "-o", str(out)]) == 3
     error = capsys.readouterr().err
     assert f"{gff}, line 1, record 'b': the feature ends at 50" in error and not out.exists()

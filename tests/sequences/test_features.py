@@ -1,4 +1,4 @@
-"""Features out of GFF3 files."""
+"""Features out of GFF3 and Stockholm files."""
 
 import gzip
 
@@ -58,3 +58,56 @@ def test_others_are_named(tmp_path):
 def test_bad_lines(tmp_path, line, sentence):
     with pytest.raises(InputError, match=sentence):
         read_features(written(tmp_path, f"##gff-version 3\n{line}\n"), BATCH)
+
+
+STOCKHOLM = """# STOCKHOLM 1.0
+#=GF ID x
+a/1-5           MK-VLA
+#=GR a/1-5 SS   HH.GE-
+#=GR a/1-5 pAS  .*....
+b               MKAV.A
+#=GR b TM       ooMMMi
+other           MKAVLA
+#=GC SS_cons    .EEE<>
+#=GC seq_cons   mK.v.A
+
+a/1-5           W
+#=GR a/1-5 SS   E
+#=GR a/1-5 pAS  .
+b               W
+#=GR b TM       M
+other           W
+#=GC SS_cons    H
+#=GC seq_cons   W
+//
+"""
+ROWS = SequenceBatch.from_strings({"a/1-5": "MKVLAW", "b": "MKAVAW"})
+
+
+def test_annotations_of_rows_and_columns_are_read(tmp_path):
+    with pytest.warns(TropalignWarning, match="not in the family are left out: other$"):
+        found = read_features(written(tmp_path, STOCKHOLM), ROWS)
+    assert found == (
+        Feature("a/1-5", 0, 3, "helix", ""),
+        Feature("a/1-5", 3, 4, "strand", ""),
+        Feature("a/1-5", 5, 6, "strand", ""),
+        Feature("a/1-5", 1, 2, "active site, predicted", ""),
+        Feature("b", 1, 4, "strand", ""),
+        Feature("b", 4, 5, "stem, 3' side", ""),
+        Feature("b", 5, 6, "helix", ""),
+        Feature("b", 2, 4, "transmembrane", ""),
+        Feature("b", 5, 6, "transmembrane", ""),
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("# STOCKHOLM 1.0\nb MKAV\n//\n", "record 'b': the row has 4 residues, and the sequence of the family has 6"),
+        ("# STOCKHOLM 1.0\nb MKAVAW\n#=GR b SS HH\n//\n", "read as Stockholm, this is no alignment"),
+        ("# STOCKHOLM 1.0\n//\n", "the file holds no alignment|read as Stockholm, this is no alignment"),
+    ],
+)
+def test_bad_alignments(tmp_path, text, sentence):
+    with pytest.raises(InputError, match=sentence):
+        read_features(written(tmp_path, text), ROWS)

@@ -6,6 +6,7 @@ import io
 import re
 from collections.abc import Iterable, Iterator
 from itertools import chain, islice
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,9 @@ from tropalign.errors import InputError, shown
 from tropalign.sequences.alphabet import GAP_LETTERS
 from tropalign.sequences.files import Source, file_name, read_lines, tell_of_latin_1
 from tropalign.sequences.texts import decoded
+
+if TYPE_CHECKING:
+    from Bio.Align import MultipleSeqAlignment
 
 #: Digits of the numbers that a PHYLIP file begins with, at most.
 MOST_DIGITS = 15
@@ -254,6 +258,21 @@ def _read_clustal(lines: Iterator[tuple[int, bytes]], rows: _Rows) -> None:
 
 
 def _read_by_biopython(lines: Iterable[bytes], rows: _Rows, name: str) -> None:
+    for row in biopython_rows(lines, name, rows.file):
+        is_described = name == "stockholm" and row.description not in (row.id, row.name)
+        description = rows.text(_bytes(row.description)) if is_described else ""
+        rows.begin(_bytes(row.id), None, description)
+        rows.letters += _bytes(row.seq)
+
+
+def biopython_rows(lines: Iterable[bytes], name: str, file: str) -> MultipleSeqAlignment:
+    """The one alignment of a file as Biopython reads that format, its texts with surrogates for what is not ASCII.
+
+    Raises
+    ------
+    InputError
+        No alignment, or several.
+    """
     from Bio import AlignIO
 
     # What is outside ASCII must be no blank in Python's eyes, as some of Unicode's letters are in Latin-1's.
@@ -263,15 +282,11 @@ def _read_by_biopython(lines: Iterable[bytes], rows: _Rows, name: str) -> None:
     except Exception as error:  # Biopython's parser fails with ValueError, AssertionError, TypeError and others
         what = shown(" ".join(str(error).split()).rstrip(".")) or "a line that is not as the format has it"
         title = "MSF" if name == "msf" else name.capitalize()
-        raise InputError(f"read as {title}, this is no alignment ({what})", file=rows.file) from None
+        raise InputError(f"read as {title}, this is no alignment ({what})", file=file) from None
     if len(found) != 1:
         what = "several alignments, and one is taken: split it" if found else "no alignment: fetch it again"
-        raise InputError(f"the file holds {what}", file=rows.file)
-    for row in found[0]:
-        is_described = name == "stockholm" and row.description not in (row.id, row.name)
-        description = rows.text(_bytes(row.description)) if is_described else ""
-        rows.begin(_bytes(row.id), None, description)
-        rows.letters += _bytes(row.seq)
+        raise InputError(f"the file holds {what}", file=file)
+    return found[0]
 
 
 def _bytes(text: object) -> bytes:

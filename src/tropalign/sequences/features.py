@@ -1,20 +1,50 @@
-"""Features of sequences, parts with a type and a name, out of GFF3 files (the Sequence Ontology's, version 1.26)."""
+"""Features of sequences, parts with a type and a name, of GFF3 (the Sequence Ontology's, version 1.26) or Stockholm.
+
+An alignment in Stockholm's format says what residues are by a letter per column, of a row (#=GR) or of all (#=GC):
+
+    a             MK-VLAW          a: a helix of residues 0 to 3
+    #=GR a SS     HH.HH--
+    b             MKAV-AW          b: a strand of residues 1 to 3
+    #=GC SS_cons  .EEE---          (and not a, which has letters of its own)
+"""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain, compress, groupby
 from urllib.parse import unquote
 
 from tropalign.errors import InputError, TropalignWarning, listed, shown
+from tropalign.sequences.aligned_files import biopython_rows
+from tropalign.sequences.alphabet import GAP_LETTERS
 from tropalign.sequences.batch import SequenceBatch
 from tropalign.sequences.files import Source, file_name, read_lines
+from tropalign.sequences.texts import decoded
 
 #: Attributes that say what a feature is called, the best first.
 NAMING = ("Name", "Note", "ID")
 #: Columns of a line.
 N_FIELDS = 9
+#: Letters of Stockholm's lines that say nothing.
+BLANK = GAP_LETTERS + "~ "
+#: What the others say, by Biopython's name of the line; "" stands for any letter. Of RNA the brackets of pairs, as
+#: Infernal writes them.
+LETTERS: Mapping[str, Mapping[str, str]] = {
+    "secondary_structure": {
+        **dict.fromkeys("HGI", "helix"),
+        **dict.fromkeys("EB", "strand"),
+        **dict.fromkeys("<([{", "stem, 5' side"),
+        **dict.fromkeys(">)]}", "stem, 3' side"),
+    },
+    "transmembrane": {"M": "transmembrane"},
+    "ligand_binding": {"": "ligand"},
+    "active_site": {"": "active site"},
+    "GR:pAS": {"": "active site, predicted"},
+    "GR:sAS": {"": "active site"},
+    "intron": {"": "intron"},
+}
 
 
 @dataclass(frozen=True)
@@ -41,12 +71,13 @@ class Feature:
 
 
 def read_features(path: Source, batch: SequenceBatch) -> tuple[Feature, ...]:
-    """The features of these sequences in a GFF3 file, in its order.
+    """The features of these sequences in a file of GFF3 or Stockholm, in its order.
 
     Raises
     ------
     InputError
-        A file that cannot be read; a line that is no feature, or one that ends outside its sequence.
+        A file that cannot be read; a line that is no feature, or one that ends outside its sequence; a row of another
+        length than its sequence.
 
     Warns
     -----
@@ -54,25 +85,67 @@ def read_features(path: Source, batch: SequenceBatch) -> tuple[Feature, ...]:
         Features of sequences that the batch has not.
     """
     length_of = dict(zip(batch.names, batch.lengths.tolist(), strict=True))
+    file = file_name(path)
+    lines = read_lines(path)
+    first = next(lines)  # a file without a letter is refused
     found = list[Feature]()
     others: dict[str, None] = {}
-    for number, fields in _lines(path):
-        name = unquote(fields[0])
-        if name not in length_of:
-            others[name] = None
-            continue
-        begin, end = _span(fields, length_of[name], file_name(path), number)
-        found.append(Feature(name, begin, end, unquote(fields[2]), _name(fields[8])))
+    is_stockholm = first.startswith(b"# STOCKHOLM")
+    for one in (_of_rows if is_stockholm else _of_lines)(chain([first], lines), file, length_of):
+        if isinstance(one, Feature):
+            found.append(one)
+        else:
+            others[one] = None
     if others:
-        name = shown(file_name(path))
-        text = f"{name}: features of sequences that are not in the family are left out: {listed(others)}"
+        text = f"{shown(file)}: features of sequences that are not in the family are left out: {listed(others)}"
         warnings.warn(text, TropalignWarning, stacklevel=2)
     return tuple(found)
 
 
-def _lines(path: Source) -> Iterator[tuple[int, list[str]]]:
+def _of_lines(lines: Iterable[bytes], file: str, length_of: Mapping[str, int]) -> Iterator[Feature | str]:
+    """Features of GFF3, and names of sequences that are unknown."""
+    for number, fields in _fields(lines, file):
+        name = unquote(fields[0])
+        if name not in length_of:
+            yield name
+            continue
+        begin, end = _span(fields, length_of[name], file, number)
+        yield Feature(name, begin, end, unquote(fields[2]), _name(fields[8]))
+
+
+def _of_rows(lines: Iterable[bytes], file: str, length_of: Mapping[str, int]) -> Iterator[Feature | str]:
+    """Features of Stockholm: of each row its own, then those of the columns that it has no letters of its own for."""
+    alignment = biopython_rows(lines, "stockholm", file)
+    for row in alignment:
+        name = decoded(row.id.encode("ascii", "surrogateescape"))
+        if name not in length_of:
+            yield name
+            continue
+        is_residue = [letter not in GAP_LETTERS for letter in str(row.seq)]
+        if sum(is_residue) != length_of[name]:
+            sentence = (
+                f"the row has {sum(is_residue):,} residues, and the sequence of the family has {length_of[name]:,}"
+            )
+            raise InputError(f"{sentence}: name the alignment of these sequences", file=file, record=name)
+        for line, meant in LETTERS.items():
+            text = row.letter_annotations.get(line) or alignment.column_annotations.get(line)
+            if text is not None:
+                yield from _runs(name, compress(text, is_residue), meant)
+
+
+def _runs(name: str, letters: Iterable[str], meant: Mapping[str, str]) -> Iterator[Feature]:
+    """A feature per run of residues whose letters say the same."""
+    begin = 0
+    for kind, run in groupby("" if one in BLANK else meant.get(one, meant.get("", "")) for one in letters):
+        end = begin + len(list(run))
+        if kind:
+            yield Feature(name, begin, end, kind, "")
+        begin = end
+
+
+def _fields(lines: Iterable[bytes], file: str) -> Iterator[tuple[int, list[str]]]:
     """The lines of features, by their numbers from 1."""
-    for number, line in enumerate(read_lines(path), 1):
+    for number, line in enumerate(lines, 1):
         text = line.decode("utf-8", "replace")
         if text.startswith(("##FASTA", ">")):
             return
@@ -82,7 +155,7 @@ def _lines(path: Source) -> Iterator[tuple[int, list[str]]]:
         if len(fields) != N_FIELDS:
             raise InputError(
                 f"this is no line of GFF3, which has {N_FIELDS} fields between tabs, and it has {len(fields)}",
-                file=file_name(path),
+                file=file,
                 line=number,
             )
         yield number, fields

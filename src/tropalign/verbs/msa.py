@@ -95,12 +95,12 @@ class ResultOptions(FormatOption, RowOrderOption, group="results"):
         metavar="FILE",
         help="the alignment as a page for the browser, beside the output",
     )
-    gff: str | None = input_file(
+    features: str | None = input_file(
         default=None,
         holds="table",
         metavar="FILE",
-        label="Features (GFF3)",
-        help="features of the sequences in GFF3, which the page for the browser shows",
+        label="Features (GFF3 or Stockholm)",
+        help="features of the sequences, which the page for the browser shows: GFF3, or Stockholm's #=GR and #=GC",
     )
 
 
@@ -259,24 +259,26 @@ number of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or d
 
     def _features(self, batch: SequenceBatch | None) -> tuple[Feature, ...]:
         """What the page shows of the family beside its letters."""
-        if self.gff is None or batch is None:
+        if self.features is None or batch is None:
             return ()
         from tropalign.sequences.features import read_features
 
-        return read_features(self.gff, batch)
+        return read_features(self.features, batch)
 
     def _check_features(self) -> None:
-        if self.gff is None:
+        if self.features is None:
             return
         from tropalign.formats.registry import format_for_path
 
         if self.method != "consistency" or extension_of(self) or self.model or self.shard is not None:
-            self.refuse("--gff is for the page of a family that is aligned by consistency, at once: leave it out here")
+            self.refuse(
+                "--features is for the page of a family that is aligned by consistency, at once: leave it out here"
+            )
         if self.html is None and (self.format or format_for_path("aligned", self.output)) != "html":
-            self.refuse("--gff belongs to --html, or to -o FILE.html")
+            self.refuse("--features belongs to --html, or to -o FILE.html")
 
     def _inputs(self) -> list[str | None]:
-        return [*self.family, self.tree_in, self.add, self.merge, self.model, self.mapali, self.homologs, self.gff]
+        return [*self.family, self.tree_in, self.add, self.merge, self.model, self.mapali, self.homologs, self.features]
 
     def _settled(self) -> MsaOptions | ClustalwOptions:
         """The checked options of the method, of a family of which nothing is known."""
