@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-_RUNS = ("pairs", "cluster", "msa", "tree", "search", "scan", "place", "decode", "paths")
-_PAIRS, _BOTH, _HITS = ("pairs",), ("pairs", "cluster"), ("search", "scan")
+_RUNS = ("pairs", "find", "cluster", "msa", "tree", "search", "scan", "place", "decode", "paths")
+_PAIRS, _BOTH, _HITS = ("pairs", "find"), ("pairs", "find", "cluster"), ("search", "scan")
 _TREATED = ("msa", "tree")
 
 #: Verbs, names less their dashes (``_`` is ``-``), and what to do. BLAST+'s, vsearch's, MAFFT's, HMMER's and MMseqs2's,
@@ -17,8 +17,9 @@ NAMES: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (_BOTH, "M split-memory-limit", "write --memory, such as 8G"),
     (_BOTH, "gpu", "write --device, such as cuda:0"),
     # sequences
-    (_PAIRS, "query subject db asequence bsequence usearch-global", "name the two files first: A, then B"),
-    (_PAIRS, "allpairs-global", "name the file first, with --mode global"),
+    (("pairs",), "query subject db asequence bsequence usearch-global", "name the two files first: A, then B"),
+    (("find",), "query subject db asequence bsequence usearch-global", "name the queries first, then the database"),
+    (("pairs",), "allpairs-global", "name the file first, with --mode global"),
     (("cluster",), "i cluster-fast", "name the file first"),
     (("cluster",), "cluster-size", "name the file first, with --order abundance"),
     (("cluster",), "cluster-smallmem", "name the file first, with --order input"),
@@ -41,6 +42,7 @@ NAMES: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (_PAIRS, "maxaccepts maxhits max-target-seqs max-seqs num-alignments", "write --top"),
     (_PAIRS, "top-hits-only", "write --top 1"),
     (_PAIRS, "dbsize", "write --db-size"),
+    (_PAIRS, "comp-based-stats", "write --composition, scaled or ignored"),
     (_PAIRS, "max-hsps", "leave it out: each pair has one alignment, the best"),
     (_BOTH, "word-size wordlength k n", "leave it out: every pair is aligned, and no words are sought"),
     (_BOTH, "maxrejects", "leave it out: no sequence is given up after some tries"),

@@ -356,13 +356,16 @@ class PairsTask:
         composition = self._composition
         if composition is None:
             return table
-        whole, parts = self.options.whole, composition.parts(_rows_of(table))
+        options, whole, parts = self.options, self.options.whole, composition.parts(_rows_of(table))
         raw = np.rint(table.score * whole.scale).astype(np.int32)
         is_kept = self._suffices(table, at_most(raw, parts))
         table, raw, parts = table.take(is_kept), raw[is_kept], parts[is_kept]
         report = progress and partial(_repeated, progress, tile.n_items)
         scaled = composition.scores(_rows_of(table), raw, parts, n_threads, report)
-        return replace(table, scaled_score=whole.given(scaled)).take(self._suffices(table, scaled))
+        rows = np.flatnonzero(self._suffices(table, scaled))
+        if options.top is not None:  # the best first, as by raw scores
+            rows = rows[np.lexsort((-scaled[rows], table.query_index[rows]))]
+        return replace(table, scaled_score=whole.given(scaled)).take(rows)
 
     def _suffices(self, table: AlignmentTable, scaled: NDArray[np.int32]) -> NDArray[np.bool_]:
         """Which rows have bits and an E-value to be kept, with these scaled scores, which are whole."""

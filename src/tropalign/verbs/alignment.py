@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from tropalign.options.kinds import DECIMAL, TEXT, Choices
 from tropalign.options.option import Options, input_file, option
-from tropalign.pairwise.options import FREE_ENDS, MODES, ModeOption, StrandOption
+from tropalign.pairwise.options import FREE_ENDS, MODES, ModeName, ModeOption, StrandOption
 from tropalign.verbs.command import Command
 
 if TYPE_CHECKING:
@@ -21,15 +21,8 @@ MATCH, MISMATCH = 5, -4
 
 
 class ScoringOptions(Options, group="alignment"):
-    """Free ends, letters and gaps."""
+    """Letters and gaps."""
 
-    free_ends: str | None = option(
-        default=None,
-        kind=TEXT,
-        metavar="LIST",
-        label="Ends that are free",
-        help="with semiglobal: which of query-start,query-end,target-start,target-end are free (default: all)",
-    )
     matrix: str | None = input_file(
         default=None,
         holds="matrix",
@@ -95,6 +88,18 @@ class ScoringOptions(Options, group="alignment"):
         label="Second gap extension cost",
         help="the second cost of each residue of a gap",
     )
+
+
+class EndOptions(Options, group="alignment"):
+    """What the ends of alignments cost that are not local."""
+
+    free_ends: str | None = option(
+        default=None,
+        kind=TEXT,
+        metavar="LIST",
+        label="Ends that are free",
+        help="with semiglobal: which of query-start,query-end,target-start,target-end are free (default: all)",
+    )
     end_gap_open: float | None = option(
         default=None,
         kind=DECIMAL,
@@ -125,8 +130,24 @@ class SequenceOptions(Options, group="alignment"):
     skip_empty: bool = option(default=False, label="Leave empty sequences out", help="leave empty sequences out")
 
 
-class AlignmentOptions(Command, ModeOption, ScoringOptions, StrandOption, SequenceOptions):
-    """What verbs have in common that align pairs."""
+class AlignmentOptions(Command, ScoringOptions, StrandOption, SequenceOptions):
+    """What verbs have in common that align pairs.
+
+    Attributes
+    ----------
+    match_mismatch
+        Scores of nucleotides, where nothing is said, and that of a match or a mismatch where only the other one is.
+    nucleotide_gap
+        Their gap cost, where nothing is said; as the alphabet has it by default.
+    """
+
+    match_mismatch: ClassVar[tuple[int, int]] = (MATCH, MISMATCH)
+    nucleotide_gap: ClassVar[tuple[int, int] | None] = None
+    #: What `ModesOptions` has options for.
+    mode: ModeName = "local"
+    free_ends: str | None = None
+    end_gap_open: float | None = None
+    end_gap_extend: float | None = None
 
     def check_alignment(self) -> None:
         """Refuses options that exclude each other."""
@@ -150,15 +171,18 @@ class AlignmentOptions(Command, ModeOption, ScoringOptions, StrandOption, Sequen
         from tropalign.scoring.letter_scores import IUPAC
 
         matrix: SubstitutionMatrix | None = None
+        is_nucleotide = alphabet.match_mismatch is not None
         if self.matrix is not None:
             matrix = SubstitutionMatrix.load(self.matrix, alphabet)
-        elif any(given is not None for given in (self.match, self.mismatch, self.iupac)):
-            if self.match is self.mismatch is None and alphabet.match_mismatch is None:
+        elif is_nucleotide or any(given is not None for given in (self.match, self.mismatch, self.iupac)):
+            if self.match is self.mismatch is None and not is_nucleotide:
                 self.refuse(f"--iupac goes with --match and --mismatch where sequences are {alphabet.name}s")
-            match = MATCH if self.match is None else self.match
-            mismatch = MISMATCH if self.mismatch is None else self.mismatch
+            usual, unusual = self.match_mismatch
+            match = usual if self.match is None else self.match
+            mismatch = unusual if self.mismatch is None else self.mismatch
             matrix = SubstitutionMatrix.match_mismatch(match, mismatch, alphabet, self.iupac or IUPAC[0])
-        matrix, gap = default_scoring(alphabet, matrix, None)
+        usual_gap = Gap(*self.nucleotide_gap) if is_nucleotide and self.nucleotide_gap is not None else None
+        matrix, gap = default_scoring(alphabet, matrix, usual_gap)
         if (self.gap_open2 is None) != (self.gap_extend2 is None):
             self.refuse("--gap-open2 and --gap-extend2 belong together: give both")
         return matrix, Gap(
@@ -187,3 +211,7 @@ class AlignmentOptions(Command, ModeOption, ScoringOptions, StrandOption, Sequen
         alphabet = ALPHABETS.get(self.alphabet)  # None for "auto"
         reading: dict[str, Any] = {"skip_empty": self.skip_empty, "strict": self.strict}
         return read_sequences(path, alphabet=alphabet, qualities=wants_qualities, **reading)
+
+
+class ModesOptions(AlignmentOptions, ModeOption, EndOptions, arranged=(ModeOption, ScoringOptions, EndOptions)):
+    """The same, in any mode."""

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 #: Module and class of each verb, in the order of the help. `serve` and `submit` stand above what they run.
 HOMES = {
     "pairs": "tropalign.verbs.pairs:Pairs",
+    "find": "tropalign.verbs.find:Find",
     "cluster": "tropalign.verbs.cluster:Cluster",
     "msa": "tropalign.verbs.msa:Msa",
     "tree": "tropalign.verbs.tree:MakeTree",

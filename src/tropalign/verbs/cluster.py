@@ -12,7 +12,7 @@ from tropalign.clusters.options import MIN_IDENTITY, ClusteringOptions, ClusterO
 from tropalign.formats.registry import format_for_path, format_names
 from tropalign.options.option import Options, again, but, input_file, option, output_file
 from tropalign.pairwise.options import ModeName, ModeOption
-from tropalign.verbs.alignment import AlignmentOptions
+from tropalign.verbs.alignment import ModesOptions
 from tropalign.verbs.command import Served
 from tropalign.verbs.run_options import (
     GROUP,
@@ -66,7 +66,7 @@ class ResultOptions(Options, group=GROUP):
 
 class Cluster(
     ClusteringOptions,
-    AlignmentOptions,
+    ModesOptions,
     OutputOptions,
     ResultOptions,
     DeviceOptions,
@@ -110,10 +110,10 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         is_common=False,
         help=ModeOption.declared()["mode"].help.replace("default: local", "default: global"),
     )
-    matrix: str | None = again(AlignmentOptions, "matrix", is_common=False)
-    gap_open: float | None = again(AlignmentOptions, "gap_open", is_common=False)
-    gap_extend: float | None = again(AlignmentOptions, "gap_extend", is_common=False)
-    alphabet: str = again(AlignmentOptions, "alphabet", is_common=False)
+    matrix: str | None = again(ModesOptions, "matrix", is_common=False)
+    gap_open: float | None = again(ModesOptions, "gap_open", is_common=False)
+    gap_extend: float | None = again(ModesOptions, "gap_extend", is_common=False)
+    alphabet: str = again(ModesOptions, "alphabet", is_common=False)
     shard: Shard | None = but(
         ShardOptions,
         "shard",

@@ -96,6 +96,32 @@ class Verify(StoreCommand):
         print("the store is as it was written")
 
 
+class Databases(Command):
+    """What is found by name."""
+
+    verb = "db list"
+    summary = "list the stores in the folders of TROPALIGN_DB, which tropalign find knows by their names"
+
+    def run(self) -> None:
+        """Prints a line per store."""
+        import os
+
+        from tropalign.errors import shown
+        from tropalign.sequences import SequenceStore
+        from tropalign.sequences.databases import VARIABLE, databases
+
+        _check_stdout()
+        found = list(databases())
+        if not found:
+            where = f"no store (.tdb) in {shown(os.environ[VARIABLE])}" if os.environ.get(VARIABLE) else "it is not set"
+            self.refuse(f"{VARIABLE} names folders of stores, and {where}: tropalign db build makes stores")
+        width = max(len(name) for name, _ in found)
+        for name, path in found:
+            store = SequenceStore.open(str(path))
+            letters = f"{len(store):,} sequences, {len(store.letters):,} residues"
+            print(f"{shown(name):<{width}}  {store.alphabet.name:<10}  {letters}")
+
+
 class Db(Command):
     """What can be done with stores."""
 
@@ -107,11 +133,11 @@ class Db(Command):
   tropalign search globins.hmm swissprot.tdb
 
 A store is taken wherever a FASTA file is. Exit codes: 0 done, 2 usage, 3 bad input, 4 disk."""
-    actions = (Build, Info, Verify)
+    actions = (Build, Info, Verify, Databases)
 
     def run(self) -> None:
         """Refuses to run without an action."""
-        self.refuse("name an action: build, info or verify")
+        self.refuse("name an action: build, info, verify or list")
 
 
 def _check_stdout() -> None:

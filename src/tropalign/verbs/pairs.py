@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from tropalign.formats.format import MATPLOTLIB_BYTES
 from tropalign.formats.pairs import layout_of
@@ -21,7 +21,7 @@ from tropalign.pairwise.options import (
     SelectionOptions,
     TranslationOptions,
 )
-from tropalign.verbs.alignment import AlignmentOptions
+from tropalign.verbs.alignment import AlignmentOptions, ModesOptions
 from tropalign.verbs.command import Served
 from tropalign.verbs.run_options import SEQUENCE_FILES, RunOptions, devices_of, started
 from tropalign.verbs.runs import carry_out
@@ -73,6 +73,11 @@ class FormatOptions(Options, group="format"):
         metavar="FILE",
         help="the map with its tree as a picture beside the output: .svg, .png or .pdf",
     )
+
+
+class MatrixOptions(Options, group="format"):
+    """What a matrix of all pairs holds, and how."""
+
     matrix_values: Values | None = option(
         default=None,
         choices=get_args(Values),
@@ -102,20 +107,16 @@ class Request:
     matrix_layout: str = "tsv"
 
 
-class Pairs(AlignmentOptions, TranslationOptions, SelectionOptions, CompositionOption, FormatOptions, RunOptions):
-    """Every pair of a set, of one set with another, or listed pairs."""
+class PairsCommand(
+    AlignmentOptions, TranslationOptions, SelectionOptions, CompositionOption, FormatOptions, RunOptions
+):
+    """What verbs share that write aligned pairs."""
 
-    verb = "pairs"
-    summary = "align every pair of a set, or one set with another"
-    description = "Exact pairwise alignment of every pair of a set, of one set with another, or of listed pairs."
-    example = """example:
-  tropalign pairs proteins.fa -o all.tsv
-  tropalign pairs reads.fa genomes.fa.gz --mode semiglobal --strand both --top 5 -f paf -o best.paf
-
-A gap of k residues costs open + k * extend. Coordinates in TSV are 0-based, half-open.
-Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrupted."""
-    served = Served(title="Align pairs", kind="pairs", is_resumable=True, example={"queries": "efp.fasta"})
     takes_stdin = True
+    #: What `Pairs` has options for.
+    pairs: str | None = None
+    matrix_values: Values | None = None
+    matrix_layout: Layout | None = None
 
     queries: str = input_file(flags=(), metavar="A", holds="sequences", help=SEQUENCE_FILES)
     targets: str | None = input_file(
@@ -129,14 +130,6 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         form_help="Each query is aligned with each of these",
     )
     report: ReportName | None = but(SelectionOptions, "report", default=None)  # type: ignore[assignment]  # by the columns
-    pairs: str | None = input_file(
-        default=None,
-        group="which pairs",
-        holds="table",
-        metavar="FILE",
-        label="List of pairs",
-        help="only the pairs in this file, two names per line",
-    )
 
     def check(self) -> Request:
         """Settles what is to be written; refuses what can be refused before anything is read."""
@@ -219,7 +212,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
 
             check_shown(name)
         if name == "matrix":
-            return self._matrix_request()
+            return self.matrix_request()
         if self.matrix_values or self.matrix_layout:
             self.refuse("--matrix-values and --matrix-layout belong to --format matrix")
         if name == "arrow" and self.output == "-":
@@ -234,7 +227,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
             return
         if self.alphabet != "auto":
             self.refuse("--translate says what the sequences are: leave --alphabet out")
-        if self.strand != "plus":
+        if self.strand not in (None, "plus"):
             self.refuse("--translate takes both strands by itself: leave --strand out")
         if self.targets is None:
             self.refuse("--translate needs a second file: give B, which may be A again with --translate both")
@@ -255,7 +248,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
                 "--db-size counts for E-values, and there are none here: add --max-evalue, or evalue to --columns"
             )
         if (
-            self.composition != "ignored"
+            self.composition == "scaled"
             and self.max_evalue is None
             and self.min_bits is None
             and not shown.have_significance
@@ -283,22 +276,9 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
             shows_significance=is_local and shown.have_significance,
         )
 
-    def _matrix_request(self) -> Request:
-        for name in SELECTS:
-            if getattr(self, name) is not None:
-                self.refuse(f"--format matrix holds every pair: leave --{name.replace('_', '-')} out")
-        for name in ("columns", "db_size"):
-            if getattr(self, name) is not None:
-                self.refuse(f"--format matrix holds one value per pair: leave --{name.replace('_', '-')} out")
-        if self.composition != "ignored":
-            self.refuse("--format matrix holds no E-values: leave --composition out")
-        layout = self.matrix_layout or layout_of(suffix_of(self.output))
-        values = self.matrix_values or ("distance" if layout == "phylip" else "score")
-        if layout == "phylip" and (self.targets is not None or values != "distance"):
-            self.refuse("PHYLIP holds the distances of one set: use --matrix-values distance and a single file")
-        return Request(
-            "matrix", "score" if values == "score" else "alignment", matrix_values=values, matrix_layout=layout
-        )
+    def matrix_request(self) -> Request:
+        """What a matrix of all pairs holds."""
+        self.refuse("--format matrix holds every pair: that is tropalign pairs")
 
     def _sides(self, wants_qualities: bool) -> tuple[Side, Side | None]:
         """Queries and targets as they are aligned, with their frames where they are translated."""
@@ -332,6 +312,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         return PairOptions(
             **{
                 **self.shared_with(PairOptions),
+                **self.by_alphabet(alphabet),
                 "matrix": matrix,
                 "gap": gap,
                 "end_gap": self.end_gap(gap),
@@ -339,6 +320,10 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
                 "report": report,
             }
         )
+
+    def by_alphabet(self, alphabet: Alphabet) -> dict[str, Any]:
+        """What the alphabet of the aligned sequences settles."""
+        return {}
 
     def _side_outputs(self) -> dict[str, str]:
         """Outputs beside the main one: roles and files."""
@@ -375,7 +360,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
             queries=queries,
             targets=targets,
             report=request.report,
-            both_strands=self.strand == "both",
+            both_strands=task.options.strand == "both",
             decimal_scores=task.options.whole.scale > 1,
             is_triangle=task.is_triangle,
             has_whole_queries=task.has_whole_queries,
@@ -422,6 +407,48 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         if writer.is_binary:
             check_terminal(request.matrix_layout if request.format == "matrix" else request.format, self.output)
         return writer
+
+
+class Pairs(ModesOptions, PairsCommand, MatrixOptions):
+    """Every pair of a set, of one set with another, or listed pairs."""
+
+    verb = "pairs"
+    summary = "align every pair of a set, or one set with another"
+    description = "Exact pairwise alignment of every pair of a set, of one set with another, or of listed pairs."
+    example = """example:
+  tropalign pairs proteins.fa -o all.tsv
+  tropalign pairs reads.fa genomes.fa.gz --mode semiglobal --strand both --top 5 -f paf -o best.paf
+
+A gap of k residues costs open + k * extend. Coordinates in TSV are 0-based, half-open.
+Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrupted."""
+    served = Served(title="Align pairs", kind="pairs", is_resumable=True, example={"queries": "efp.fasta"})
+
+    pairs: str | None = input_file(
+        default=None,
+        group="which pairs",
+        holds="table",
+        metavar="FILE",
+        label="List of pairs",
+        help="only the pairs in this file, two names per line",
+    )
+
+    def matrix_request(self) -> Request:
+        """The values of the matrix, and what they need."""
+        for name in SELECTS:
+            if getattr(self, name) is not None:
+                self.refuse(f"--format matrix holds every pair: leave --{name.replace('_', '-')} out")
+        for name in ("columns", "db_size"):
+            if getattr(self, name) is not None:
+                self.refuse(f"--format matrix holds one value per pair: leave --{name.replace('_', '-')} out")
+        if self.composition != "ignored":
+            self.refuse("--format matrix holds no E-values: leave --composition out")
+        layout = self.matrix_layout or layout_of(suffix_of(self.output))
+        values = self.matrix_values or ("distance" if layout == "phylip" else "score")
+        if layout == "phylip" and (self.targets is not None or values != "distance"):
+            self.refuse("PHYLIP holds the distances of one set: use --matrix-values distance and a single file")
+        return Request(
+            "matrix", "score" if values == "score" else "alignment", matrix_values=values, matrix_layout=layout
+        )
 
 
 def _check_matrix(n_cells: int, memory_bytes: int) -> None:

@@ -1,0 +1,118 @@
+"""``tropalign find``: exact search of a database, with the defaults of a searcher."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from tropalign.formats.registry import format_names
+from tropalign.options.option import but, input_file
+from tropalign.pairwise.options import (
+    CompositionName,
+    CompositionOption,
+    SelectionOptions,
+    StrandName,
+    StrandOption,
+)
+from tropalign.verbs.alignment import ScoringOptions
+from tropalign.verbs.command import Served
+from tropalign.verbs.pairs import FormatOptions, PairsCommand
+from tropalign.verbs.run_options import SEQUENCE_FILES
+
+if TYPE_CHECKING:
+    from tropalign.sequences import Alphabet
+
+#: What blastn scores nucleotides by.
+MATCH, MISMATCH, GAP_OPEN, GAP_EXTEND = 2, -3, 5, 2
+_NUCLEOTIDES = f"nucleotides match {MATCH}, mismatch {MISMATCH}"
+
+
+class Find(PairsCommand):
+    """Sequences against a database."""
+
+    verb = "find"
+    summary = "search a database with sequences, as BLAST does, but exactly"
+    description = (
+        "Aligns each query with each sequence of a database and reports what is significant: local alignments with "
+        "E-values up to 0.001, of each query the 500 best. What tropalign pairs does, with a searcher's defaults."
+    )
+    example = """example:
+  tropalign db build uniprot.fasta.gz -o uniprot.tdb
+  tropalign find proteins.fa uniprot.tdb -o hits.m8
+  tropalign find reads.fa uniprot.tdb --translate query -o hits.m8
+
+A gap of k residues costs open + k * extend. Coordinates in TSV are 0-based, half-open.
+Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrupted."""
+    served = Served(
+        title="Search a database",
+        kind="pairs",
+        never_formats=("matrix",),
+        is_resumable=True,
+        example={"queries": "efp.fasta", "targets": "family.fasta"},
+    )
+    match_mismatch: ClassVar[tuple[int, int]] = (MATCH, MISMATCH)
+    nucleotide_gap: ClassVar[tuple[int, int] | None] = (GAP_OPEN, GAP_EXTEND)
+
+    queries: str = input_file(flags=(), metavar="QUERIES", holds="sequences", help=SEQUENCE_FILES)
+    targets: str = input_file(
+        flags=(),
+        metavar="DB",
+        holds="sequences",
+        label="Database",
+        help="what is searched: a store that tropalign db build made, the name of one in the folders of TROPALIGN_DB, "
+        "or a file of sequences",
+        form_help="What is searched",
+    )
+    matrix: str | None = but(
+        ScoringOptions,
+        "matrix",
+        default=None,
+        help=f"substitution matrix: a name or a file in NCBI format (default: BLOSUM62; {_NUCLEOTIDES})",
+        form_help=f"Substitution matrix: a name, or a file among more inputs (default: BLOSUM62; {_NUCLEOTIDES})",
+    )
+    gap_open: float | None = but(
+        ScoringOptions,
+        "gap_open",
+        default=None,
+        help=f"cost of a gap beside its residues (default: 11; nucleotides {GAP_OPEN})",
+    )
+    gap_extend: float | None = but(
+        ScoringOptions,
+        "gap_extend",
+        default=None,
+        help=f"cost of each residue of a gap, the first too (default: 1; nucleotides {GAP_EXTEND})",
+    )
+    strand: StrandName | None = but(  # type: ignore[assignment]  # by the alphabet
+        StrandOption,
+        "strand",
+        default=None,
+        help="both: the better of the query's two strands (default for nucleotides); plus: the query's own",
+    )
+    top: int | None = but(SelectionOptions, "top", default=500, help="the K best targets of each query (default: 500)")
+    max_evalue: float | None = but(
+        SelectionOptions, "max_evalue", default=1e-3, help="only alignments with at most this E-value (default: 0.001)"
+    )
+    composition: CompositionName | None = but(  # type: ignore[assignment]  # by the alphabet
+        CompositionOption,
+        "composition",
+        default=None,
+        help="scaled: E-values of scores that are scaled by the composition of both sequences, as blastp's (default "
+        "for proteins); ignored: of the scores as they are (default for nucleotides and --translate)",
+    )
+
+    format: str | None = but(
+        FormatOptions, "format", default=None, choices=[name for name in format_names("pairs") if name != "matrix"]
+    )
+
+    def settle(self) -> None:
+        """Finds a database by its name."""
+        from tropalign.sequences.databases import database_path
+
+        self.set("targets", database_path(self.targets))
+
+    def by_alphabet(self, alphabet: Alphabet) -> dict[str, Any]:
+        """Strands and composition, where nothing is said of these."""
+        is_plain = self.translate is None and not alphabet.has_strands
+        return {
+            "strand": self.strand or ("both" if alphabet.has_strands else "plus"),
+            "composition": self.composition or ("scaled" if is_plain else "ignored"),
+        }
