@@ -75,7 +75,7 @@ def with_others(verb, dest, value):
         others |= BY_CLUSTALW
     if (verb, dest) == ("tree", "seed"):
         others["bootstrap"] = "9"
-    if (verb, dest) == ("pairs", "db_size"):
+    if (verb, dest) in (("pairs", "db_size"), ("pairs", "composition")):
         others["max_evalue"] = 3
     if dest == "sizeout":
         outputs = ["representatives"]

@@ -55,8 +55,8 @@ NAMES: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (_BOTH, "gapopen", "write --gap-open: the cost of a gap beside its residues"),
     (_BOTH, "gapextend gapext", "write --gap-extend: the cost of each residue of a gap"),
     (_BOTH, "datafile sub-mat mx", "write --matrix"),
-    (_BOTH, "endopen", "write --end-gap-open"),
-    (_BOTH, "endextend", "write --end-gap-extend"),
+    (("pairs", "cluster"), "endopen", "write --end-gap-open"),
+    (("pairs", "cluster"), "endextend", "write --end-gap-extend"),
     (_PAIRS, "query-gencode db-gencode translation-table", "write --genetic-code"),
     # outputs
     (_PAIRS, "outfmt format-mode", "write -o FILE.m8 for BLAST's table, or choose a --format"),

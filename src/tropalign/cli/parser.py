@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -49,6 +50,10 @@ class Parser(argparse.ArgumentParser):
             sentence = refusal(words[0], words[1:], own)
             if sentence is not None:
                 verb.error(sentence)
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Prints; argparse says nothing where the disk is full."""
+        (sys.stderr if file is None else file).write(message)
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         try:

@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 
 from tropalign.pairwise.engines import Engines, Rows
 from tropalign.pairwise.options import PairOptions
+from tropalign.scoring import Gap, SubstitutionMatrix
 from tropalign.scoring.ungapped import background, rates
 
 if TYPE_CHECKING:
     from tropalign.execution.task import Progress
-    from tropalign.scoring import SubstitutionMatrix
     from tropalign.sequences import SequenceBatch
 
 Index = NDArray[np.int64]
@@ -96,8 +96,6 @@ class Composition:
 
     def _engines(self, part: int) -> Engines:
         """What aligns by scores of so many 64ths."""
-        from tropalign.scoring import Gap, SubstitutionMatrix
-
         options, whole = self._options, self._options.whole
         matrix = SubstitutionMatrix(
             options.matrix.name, options.matrix.alphabet, part * whole.scores, options.matrix.letters
@@ -123,7 +121,7 @@ class _Shares:
         self._shares = np.where(sums > 0, counts / np.maximum(sums, 1), shares)  # without a known letter: as average
 
     def of(self, rows: slice) -> Float64:
-        """Of these rows; shape (n, residues)."""
+        """Shares of these rows; shape (n, residues)."""
         shares: Float64 = self._shares[self._place[rows]]
         return shares
 

@@ -141,6 +141,12 @@ class Alignment:
         return 1 if self.table.strand is None else int(self.table.strand[self.index])
 
     @property
+    def scaled_score(self) -> float:
+        """The score as composition scales it, where that was asked for, else the score."""
+        has_scaled = self._lone is None and self.table.scaled_score is not None
+        return self._of_table("scaled_score") if has_scaled else self.score
+
+    @property
     def identity(self) -> float:
         """Identical columns over all columns; 0 for an empty alignment."""
         return self.n_identical / max(self.n_columns, 1)

@@ -96,7 +96,6 @@ class AlignmentTable(Table[Alignment]):
     target_index: Int64
     score: Scores
     strand: NDArray[np.int8] | None = None
-    scaled_score: Scores | None = None
     query_start: Int32 = _ABSENT
     query_end: Int32 = _ABSENT
     target_start: Int32 = _ABSENT
@@ -110,6 +109,7 @@ class AlignmentTable(Table[Alignment]):
     significance: Significance | None = None
     query_frames: Frames | None = None
     target_frames: Frames | None = None
+    scaled_score: Scores | None = None
 
     def __post_init__(self) -> None:
         if self.depth not in DEPTHS:

@@ -214,4 +214,4 @@ class AlignmentOptions(Command, ScoringOptions, StrandOption, SequenceOptions):
 
 
 class ModesOptions(AlignmentOptions, ModeOption, EndOptions, arranged=(ModeOption, ScoringOptions, EndOptions)):
-    """The same, in any mode."""
+    """What verbs have in common that align pairs in any mode."""

@@ -36,9 +36,9 @@ class Find(PairsCommand):
         "E-values up to 0.001, of each query the 500 best. What tropalign pairs does, with a searcher's defaults."
     )
     example = """example:
-  tropalign db build uniprot.fasta.gz -o uniprot.tdb
-  tropalign find proteins.fa uniprot.tdb -o hits.m8
-  tropalign find reads.fa uniprot.tdb --translate query -o hits.m8
+  tropalign db build swissprot.fasta.gz -o swissprot.tdb
+  tropalign find proteins.fa swissprot.tdb -o hits.m8
+  tropalign find reads.fa swissprot.tdb --translate query -o hits.m8
 
 A gap of k residues costs open + k * extend. Coordinates in TSV are 0-based, half-open.
 Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrupted."""
@@ -47,7 +47,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         kind="pairs",
         never_formats=("matrix",),
         is_resumable=True,
-        example={"queries": "efp.fasta", "targets": "family.fasta"},
+        example={"queries": "efp.fasta", "targets": "efp.fasta"},
     )
     match_mismatch: ClassVar[tuple[int, int]] = (MATCH, MISMATCH)
     nucleotide_gap: ClassVar[tuple[int, int] | None] = (GAP_OPEN, GAP_EXTEND)
