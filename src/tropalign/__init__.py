@@ -11,7 +11,10 @@ if TYPE_CHECKING:
     from tropalign.clustalw.api import align_clustalw as align_clustalw
     from tropalign.clustalw.options import ClustalwOptions as ClustalwOptions
     from tropalign.clusters.api import cluster as cluster
+    from tropalign.clusters.dereplication import Uniques as Uniques
+    from tropalign.clusters.dereplication import dereplicate as dereplicate
     from tropalign.clusters.files import write_clusters as write_clusters
+    from tropalign.clusters.table import otu_table as otu_table
     from tropalign.errors import DeviceError as DeviceError
     from tropalign.errors import InputError as InputError
     from tropalign.errors import ResourceError as ResourceError
@@ -58,6 +61,7 @@ if TYPE_CHECKING:
     from tropalign.results.lineages import Assigned as Assigned
     from tropalign.results.lineages import BranchLineages as BranchLineages
     from tropalign.results.multiple import MultipleAlignment as MultipleAlignment
+    from tropalign.results.otu_table import OtuTable as OtuTable
     from tropalign.results.placements import Placements as Placements
     from tropalign.results.segments import Segments as Segments
     from tropalign.results.threshold_options import Thresholds as Thresholds
@@ -80,7 +84,9 @@ __all__, __getattr__, __dir__ = lazy(
         "clustalw.api": "align_clustalw",
         "clustalw.options": "ClustalwOptions",
         "clusters.api": "cluster",
+        "clusters.dereplication": "Uniques dereplicate",
         "clusters.files": "write_clusters",
+        "clusters.table": "otu_table",
         "errors": "DeviceError InputError ResourceError ScoringError TropalignError TropalignWarning",
         "families.api": "align_with_homologs",
         "formats.saved_results": "read_result",
@@ -109,6 +115,7 @@ __all__, __getattr__, __dir__ = lazy(
         "results.hits": "Hits",
         "results.lineages": "Assigned BranchLineages",
         "results.multiple": "MultipleAlignment",
+        "results.otu_table": "OtuTable",
         "results.placements": "Placements",
         "results.segments": "Segments",
         "results.threshold_options": "Thresholds",

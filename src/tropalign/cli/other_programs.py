@@ -66,6 +66,9 @@ NAMES: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (_PAIRS, "samout", "write -o FILE.sam"),
     (_PAIRS, "alnout aformat", "write -o FILE.srspair, or choose a --format"),
     (("cluster",), "centroids", "write --representatives"),
+    (("cluster",), "otutabout biomout", "write --table, FILE.tsv or FILE.biom"),
+    (("cluster",), "relabel-sha1", "write --relabel sha1"),
+    (("cluster",), "derep-fulllength fastx-uniques", "name the files first, with --dereplicate"),
     (_HITS, "outfmt", "write --tblout or --domtblout"),
     # profiles
     (_HITS, "evalue e e-value max-evalue", "write -E"),

@@ -11,10 +11,11 @@ from tropalign.formats.clusters import ClustersContext
 from tropalign.formats.header import Header
 from tropalign.formats.registry import format_for_path, format_names, format_of, make_writer, suffix_of
 from tropalign.results.clusters import Clusters
+from tropalign.results.otu_table import OtuTable
 
 
-def write_clusters(clusters: Clusters, path: str | os.PathLike[str], format: str | None = None) -> None:
-    """Writes clusters; the file appears whole or not at all.
+def write_clusters(clusters: Clusters | OtuTable, path: str | os.PathLike[str], format: str | None = None) -> None:
+    """Writes clusters, or a table of counts; the file appears whole or not at all.
 
     Parameters
     ----------
@@ -23,7 +24,8 @@ def write_clusters(clusters: Clusters, path: str | os.PathLike[str], format: str
     path
         ``-`` is standard output; a suffix such as ``.gz`` compresses.
     format
-        "tsv", "uc", or "fasta" for the representatives: by the suffix of the path when not given.
+        "tsv", "uc", or "fasta" for the representatives; of a table "tsv" or "biom". By the suffix of the path when not
+        given.
 
     Raises
     ------
@@ -41,17 +43,18 @@ def write_clusters(clusters: Clusters, path: str | os.PathLike[str], format: str
     H	0	8	100.0	+	0	0	8MI	a	b
     C	0	2	*	*	*	*	*	b	*
     """
-    if not isinstance(clusters, Clusters):
+    if not isinstance(clusters, Clusters | OtuTable):
         raise UsageError(f"an object of type {type(clusters).__name__} is no Clusters")
     from tropalign import __version__
 
     output = output_name(path)
     fasta = format_of("representatives", "fasta")
     is_fasta = format == fasta.name if format else suffix_of(output) in fasta.suffixes
-    kind = "representatives" if is_fasta else "clusters"
+    kind = "counts" if isinstance(clusters, OtuTable) else "representatives" if is_fasta else "clusters"
     name = format_for_path(kind, output) if format is None else format
     if name not in format_names(kind):
-        raise UsageError(f"format {name!r} is none of {', '.join((*format_names('clusters'), 'fasta'))}")
+        known = format_names(kind) if kind == "counts" else (*format_names("clusters"), "fasta")
+        raise UsageError(f"format {name!r} is none of {', '.join(known)}")
     check_outputs([output], [])
     write_all(
         clusters,
@@ -65,6 +68,6 @@ def write_clusters(clusters: Clusters, path: str | os.PathLike[str], format: str
     )
 
 
-def write_all(clusters: Clusters, outputs: list[Output]) -> None:
+def write_all(clusters: Clusters | OtuTable, outputs: list[Output]) -> None:
     """Every file whole, and none before all are made."""
     write_outputs(outputs, lambda output: [output.writer.encode(clusters)])

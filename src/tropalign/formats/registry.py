@@ -2,8 +2,8 @@
 
 A kind is "pairs" or "plots", "placed" or one of its outputs ("placed/rows", the alignment, "placed/table",
 "placed/branches", "placed/taxa", "placed/report"), "aligned" or "confidence", "trees", "hits", "paths", "segments" or
-"tracks", "clusters" or "representatives", "models". Rooms list their formats in ``FORMATS``; nothing that writes is
-imported before it is needed.
+"tracks", "clusters", "counts" or "representatives", "models". Rooms list their formats in ``FORMATS``; nothing that
+writes is imported before it is needed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,13 @@ if TYPE_CHECKING:
 
 ROOMS = ("pairs", "placed", "aligned", "hits", "paths", "segments", "clusters", "trees", "models")
 #: Rooms of the kinds that are not called after theirs.
-_ROOMS = {"plots": "pairs", "confidence": "aligned", "tracks": "segments", "representatives": "clusters"}
+_ROOMS = {
+    "plots": "pairs",
+    "confidence": "aligned",
+    "tracks": "segments",
+    "representatives": "clusters",
+    "counts": "clusters",
+}
 #: Kinds that shards may hold, with the contexts that they are assembled with.
 _CONTEXTS = {
     "pairs": "PairsContext", "plots": "PairsContext", "placed": "PlacedContext", "hits": "HitsContext",

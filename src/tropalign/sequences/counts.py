@@ -13,6 +13,7 @@ from tropalign.errors import InputError
 #: The annotation: at the name's begin or after a semicolon, up to the next one, the end, or the number (``_2``) that a
 #: name gets which was there before.
 _SIZE = re.compile(r"(?:^|;)size=([0-9]+)(?=;|$|_[0-9]+$)")
+_WRITTEN = re.compile(r"(^|;)size=[0-9]+(?=;|$)")
 #: Digits of a count at most, so that a sum of many fits 64 bits.
 _MOST_DIGITS = 12
 
@@ -42,3 +43,14 @@ def counts_of(names: Sequence[str]) -> NDArray[np.int64]:
 def has_count(name: str) -> bool:
     """Whether the name says a number."""
     return "size=" in name and _SIZE.search(name) is not None
+
+
+def with_count(name: str, count: int) -> str:
+    """A name with this number in place of its own.
+
+    Examples
+    --------
+    >>> with_count("a;size=3;sample=x", 12), with_count("b", 2)
+    ('a;sample=x;size=12', 'b;size=2')
+    """
+    return f"{_WRITTEN.sub('', name).rstrip(';')};size={count}"

@@ -203,8 +203,8 @@ class AlignmentOptions(Command, ScoringOptions, StrandOption, SequenceOptions):
             gap.extend if self.end_gap_extend is None else self.end_gap_extend,
         )
 
-    def batch(self, path: str, wants_qualities: bool = False) -> SequenceBatch:
-        """The sequences of a file, with their qualities where these are wanted."""
+    def batch(self, path: str | list[str], wants_qualities: bool = False) -> SequenceBatch:
+        """The sequences of a file or of several, with their qualities where these are wanted."""
         from tropalign.sequences import read_sequences
         from tropalign.sequences.alphabet import ALPHABETS
 

@@ -6,10 +6,12 @@ import hashlib
 import shlex
 import time
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from tropalign.clusters.options import MIN_IDENTITY, ClusteringOptions, ClusterOptions, CoverageOf
 from tropalign.formats.registry import format_for_path, format_names
+from tropalign.options.kinds import TEXT
 from tropalign.options.option import Options, again, but, input_file, option, output_file
 from tropalign.pairwise.options import ModeName, ModeOption
 from tropalign.verbs.alignment import ModesOptions
@@ -29,11 +31,15 @@ from tropalign.verbs.run_options import ClusterOptions as WorkerOptions
 from tropalign.verbs.runs import print_forecast, tell_of, where_foretold
 
 if TYPE_CHECKING:
+    from tropalign.clusters.dereplication import Uniques
     from tropalign.execution.archive import Shards
     from tropalign.execution.manifest import Shard
     from tropalign.execution.progress import Show
     from tropalign.execution.run import Output
     from tropalign.sequences import Alphabet, SequenceBatch
+
+
+SampleRule = Literal["label", "file", "underscore"]
 
 
 class ResultOptions(Options, group=GROUP):
@@ -64,8 +70,45 @@ class ResultOptions(Options, group=GROUP):
     )
 
 
+class SampleOptions(Options, group="samples"):
+    """Reads of several samples: equal ones, and a table of counts."""
+
+    dereplicate: bool = option(
+        default=False,
+        label="Equal reads once",
+        is_common=True,
+        help="equal reads are compared once, as a sequence with ;size=N, the most abundant first; of other results "
+        "than the table, they are all that remains",
+        form_help="Equal reads are compared once, as a sequence with ;size=N, the most abundant first",
+    )
+    table: str | None = output_file(
+        output="table",
+        suffix=".biom",
+        metavar="FILE",
+        help="reads of each sample per cluster: .tsv (QIIME's classic table) or .biom (BIOM 1.0)",
+        form_help="Reads of each sample per cluster (BIOM 1.0)",
+    )
+    samples: SampleRule | None = option(
+        default=None,
+        choices=get_args(SampleRule),
+        label="Samples",
+        help="which sample a read is of: label, by ;sample=NAME in its name, else by the letters, digits and "
+        "underscores that the name begins with (default); file, by its file's name up to the first dot (default of "
+        "several files); underscore, by its name up to the last underscore",
+    )
+    relabel: str | None = option(
+        default=None,
+        kind=TEXT,
+        metavar="sha1|PREFIX",
+        label="Names of clusters",
+        help="representatives, in FASTA and table, are called by the SHA-1 of their letters, which is the same in "
+        "every run (sha1), or PREFIX1, PREFIX2 ...",
+    )
+
+
 class Cluster(
     ClusteringOptions,
+    SampleOptions,
     ModesOptions,
     OutputOptions,
     ResultOptions,
@@ -92,10 +135,11 @@ Every sequence is aligned with every representative that it might join; docs/clu
 Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrupted."""
     served = Served(title="Cluster", kind="clusters", example={"queries": "amplicons.fasta"})
     takes_stdin = True
-    finishes = ("representatives", "uc")
+    finishes = ("representatives", "uc", "table")
 
-    queries: str = input_file(
+    queries: list[str] = input_file(
         flags=(),
+        many="+",
         metavar="FILE",
         holds="sequences",
         label="Sequences",
@@ -131,14 +175,40 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         self.check_alignment()
         if self.coverage_of is not None and self.min_coverage is None:
             self.refuse("--coverage-of belongs to --min-coverage: say how much has to be covered")
+        self._check_samples()
         if self.sizeout and self.representatives is None:
             self.refuse("--sizeout belongs to --representatives: name a file for them")
         if self.method != "greedy" and self.assign != "best":
             self.refuse("--assign belongs to --method greedy: leave it out")
 
+    def _check_samples(self) -> None:
+        """Refuses what belongs to tables, where there is none."""
+        if self.queries.count("-") > 1:
+            self.refuse("standard input can be read once: name - once")
+        if self.samples == "file" and "-" in self.queries:
+            self.refuse("standard input has no name to call a sample by: leave --samples file out, or name a file")
+        if self.dereplicate and self.shard is not None:
+            self.refuse("shards hold all reads: leave --dereplicate out, or write equal reads once before")
+        if self.samples is not None and self.table is None and self.samples != "file":
+            self.refuse("--samples belongs to --table: name a file for it")
+        if self.relabel is not None and self.representatives is None and self.table is None:
+            self.refuse("--relabel belongs to --representatives and --table: name a file for them")
+        if self.relabel is not None and not self.relabel.isprintable():
+            self.refuse("--relabel: give letters, digits or punctuation")
+
+    def _reads(self) -> SequenceBatch:
+        """The sequences of all files, with the names of their samples if these are told by files."""
+        from tropalign.sequences.samples import pooled
+
+        by_file = len(self.queries) > 1 if self.samples is None else self.samples == "file"
+        if by_file:
+            return pooled((self.batch(path) for path in self.queries), self.queries)
+        return self.batch(self.queries)
+
     def run(self) -> None:
         """Reads, clusters, and writes."""
         from tropalign.clusters.api import cluster_batch
+        from tropalign.clusters.dereplication import dereplicated
         from tropalign.clusters.files import write_all
         from tropalign.machine.memory import default_budget, left_for_job
         from tropalign.sequences.batch import held_bytes
@@ -146,17 +216,20 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         self.check()
         places = self.places() if self.shard is None else {"output": self.output}  # of shards, merge makes the rest
         form = self.format or format_for_path("clusters", self.output)
-        if self.representatives is not None:
-            format_for_path("representatives", self.representatives)
-        show = started(self, list(places.values()), [self.queries, self.matrix], holds=True)
-        batch = self.batch(self.queries)
+        for kind, path in (("representatives", self.representatives), ("counts", self.table)):
+            if path is not None:
+                format_for_path(kind, path)
+        show = started(self, list(places.values()), [*self.queries, self.matrix], holds=True)
+        batch = self._reads()
+        uniques = dereplicated(batch, self.strand) if self.dereplicate else None
+        batch = batch if uniques is None else uniques.sequences
         allowed = self.memory or default_budget()
         memory_bytes = left_for_job(allowed, held_bytes(batch))
         chosen = self._chosen(batch.alphabet)
         if self.shard is not None:
             self._shard(batch, chosen, form, show, allowed)
             return
-        outputs = self._outputs(places, form, chosen)
+        outputs = self._outputs(places, form, chosen, uniques)
         if self.dry_run:
             self._foretell(batch, chosen, memory_bytes, allowed)
             return
@@ -165,7 +238,8 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
             found = cluster_batch(batch, chosen, self.threads, memory_bytes, devices_of(self), progress)
         write_all(found, outputs)
         if not self.quiet:
-            what = f"{len(batch):,} sequences, {len(found):,} clusters"
+            reads = "" if uniques is None else f"{len(uniques.reads):,} reads, "
+            what = f"{reads}{len(batch):,} sequences, {len(found):,} clusters"
             tell_of(what, time.perf_counter() - begin, 0, [output.path for output in outputs])
 
     def finish(self, shards: Shards, places: Mapping[str, str]) -> None:
@@ -241,20 +315,27 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         }
         return ClusterOptions(**{**self.shared_with(ClusterOptions), **changes})
 
-    def _outputs(self, places: Mapping[str, str], form: str, chosen: ClusterOptions) -> list[Output]:
+    def _outputs(
+        self, places: Mapping[str, str], form: str, chosen: ClusterOptions, uniques: Uniques | None = None
+    ) -> list[Output]:
         """The files that are written to these places."""
         from tropalign import __version__
+        from tropalign.clusters.table import otu_table
         from tropalign.execution.run import Output
         from tropalign.formats.clusters import ClustersContext
         from tropalign.formats.header import Header
         from tropalign.formats.registry import make_writer
 
         header = Header(__version__, self.command_line(format=form), chosen.parameters())
-        context = ClustersContext(self.sizeout)
+        rule = "label" if self.samples in (None, "file") else self.samples
+        relabel = self.relabel or ""
+        count = partial(otu_table, uniques=uniques, samples=rule, relabel=relabel)
+        context = ClustersContext(self.sizeout, relabel, count)
         kinds = {
             "output": ("clusters", form),
             "representatives": ("representatives", "fasta"),
             "uc": ("clusters", "uc"),
+            "table": ("counts", format_for_path("counts", places.get("table"))),
         }
         return [
             Output(kind, places[name], make_writer(kind, own, header, context))

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from tropalign.formats.format import FASTA, RESULT, TEXT, TSV, Format
+
+if TYPE_CHECKING:
+    from tropalign.results.clusters import Clusters
+    from tropalign.results.otu_table import OtuTable
 
 FORMATS = {
     "clusters": (
         Format(*TSV, "clusters.tables"),
         Format("uc", (".uc",), TEXT, "USEARCH's clusters", "clusters.tables"),
         Format(*RESULT, "clusters.tables"),
+    ),
+    "counts": (
+        Format("tsv", (".tsv", ".txt"), TEXT, "QIIME's classic table", "clusters.otu_tables"),
+        Format("biom", (".biom",), TEXT, "BIOM 1.0 for QIIME 2 and phyloseq", "clusters.otu_tables"),
     ),
     "representatives": (Format(FASTA[0], (*FASTA[1], ".fna"), TEXT, "", "clusters.tables"),),
 }
@@ -25,10 +34,16 @@ class ClustersContext:
     ----------
     writes_sizes
         Whether representatives get the reads of their cluster as ``;size=N``.
+    relabel
+        What representatives are called: `tropalign.results.otu_table.new_names`.
+    table_of
+        Counts the reads of each sample in clusters.
     """
 
     writes_sizes: bool = False
+    relabel: str = ""
+    table_of: Callable[[Clusters], OtuTable] | None = None
 
     def describe(self, fields: tuple[str, ...]) -> dict[str, Any]:
         """These fields as JSON."""
-        return {name: value for name, value in asdict(self).items() if name in fields}
+        return {name: getattr(self, name) for name in fields}

@@ -14,7 +14,9 @@ from tropalign.formats.header import Header
 from tropalign.formats.result_file import Packed, result_format
 from tropalign.formats.saved_results import batch_packed
 from tropalign.results.clusters import Clusters
+from tropalign.results.otu_table import new_names
 from tropalign.results.rows import check_names
+from tropalign.sequences.counts import with_count
 
 COLUMNS = ("cluster", "representative", "member", "identity", "strand", "score", "length", "size")
 
@@ -96,29 +98,16 @@ def pack(clusters: Clusters, context: ClustersContext) -> Packed:
     }
 
 
-_SIZE = re.compile(r"(^|;)size=[0-9]+(?=;|$)")
-
-
 def encode_fasta(clusters: Clusters, context: ClustersContext) -> bytes:
     """The records, in the order of the clusters."""
     batch = clusters.representatives
-    check_names(batch.names)
+    names = new_names(clusters, context.relabel) or tuple(batch.names)
+    check_names(names)
     records = []
-    for k, (name, size) in enumerate(zip(batch.names, clusters.cluster_sizes.tolist(), strict=True)):
-        label = with_size(name, size) if context.writes_sizes else name
+    for k, (name, size) in enumerate(zip(names, clusters.cluster_sizes.tolist(), strict=True)):
+        label = with_count(name, size) if context.writes_sizes else name
         records.append(f">{label}\n{batch.text(k)}\n")
     return "".join(records).encode("utf-8", "backslashreplace")
-
-
-def with_size(name: str, size: int) -> str:
-    """A name with this abundance in place of its own.
-
-    Examples
-    --------
-    >>> with_size("a;size=3;sample=x", 12), with_size("b", 2)
-    ('a;sample=x;size=12', 'b;size=2')
-    """
-    return f"{_SIZE.sub('', name).rstrip(';')};size={size}"
 
 
 TSV = Codec(encode_tsv, concatenated(header_text))

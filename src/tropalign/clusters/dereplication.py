@@ -1,0 +1,111 @@
+"""Equal reads once, the most abundant first, as vsearch's --derep_fulllength has them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.errors import InputError, UsageError
+from tropalign.machine.numbers import whole_number
+from tropalign.pairwise.api import batch_of
+from tropalign.pairwise.options import STRANDS
+from tropalign.sequences import Alphabet, SequenceBatch
+from tropalign.sequences.counts import counts_of, with_count
+
+
+@dataclass(frozen=True, eq=False)
+class Uniques:
+    """The different sequences of a set of reads.
+
+    Attributes
+    ----------
+    sequences : SequenceBatch
+        Each with the letters and the name of the first read that has it, and ``;size=N``.
+    labels : int64, shape (n_reads,)
+        Which of them each read is; -1 for what is left out as too rare.
+    reads : tuple of str, n_reads
+        The reads' names.
+    """
+
+    sequences: SequenceBatch
+    labels: NDArray[np.int64]
+    reads: tuple[str, ...]
+
+
+def dereplicate(
+    sequences: Any, *, strand: str = "plus", min_size: int = 1, alphabet: Alphabet | str | None = None
+) -> Uniques:
+    """Finds equal reads: of one length, with equal letters (case does not count, and U is T).
+
+    Parameters
+    ----------
+    sequences
+        The reads, as `align_all` takes them; ``;size=N`` in a name counts.
+    strand : {"plus", "both"}
+        Both: a read equals a read before it, too, whose other strand it is.
+    min_size
+        How many reads a sequence has at the least.
+    alphabet
+        Of the reads; judged by their letters where not given.
+
+    Returns
+    -------
+    Uniques
+        The most abundant first, equally abundant ones in the order of their names' bytes.
+
+    Raises
+    ------
+    InputError
+        Reads that cannot be used; no sequence with so many reads; both strands of proteins.
+    UsageError
+        A strand that does not exist; a number of reads below 1.
+
+    Examples
+    --------
+    >>> found = tropalign.dereplicate({"a": "ACGTAC", "b": "CCCC", "c": "acgtac"})
+    >>> found.sequences.names, found.labels.tolist()
+    (('a;size=2', 'b;size=1'), [0, 1, 0])
+    """
+    if strand not in STRANDS:
+        raise UsageError(f"strand {strand!r} is none of {', '.join(STRANDS)}")
+    least = whole_number("min_size", min_size)
+    if least < 1:
+        raise UsageError(f"min_size {least}: a sequence has a read at the least")
+    return dereplicated(batch_of(sequences, alphabet), strand, least)
+
+
+def dereplicated(batch: SequenceBatch, strand: str = "plus", min_size: int = 1) -> Uniques:
+    """The different sequences of a batch, by options that are checked: see `dereplicate`."""
+    if strand == "both" and not batch.alphabet.has_strands:
+        raise InputError(f"both strands were asked for, but {batch.alphabet.name}s have one")
+    codes = batch.codes.tobytes()
+    reverse = batch.reverse_complement().codes.tobytes() if strand == "both" else None
+    first_of: dict[bytes, int] = {}
+    first: list[int] = []
+    number = np.empty(len(batch), np.int64)
+    bounds = batch.offsets.tolist()
+    for k, (begin, end) in enumerate(pairwise(bounds)):
+        read = codes[begin:end]
+        found = first_of.get(read)
+        if found is None and reverse is not None:
+            found = first_of.get(reverse[begin:end])
+        if found is None:
+            found = first_of[read] = len(first)
+            first.append(k)
+        number[k] = found
+    sizes = np.zeros(len(first), np.int64)
+    np.add.at(sizes, number, counts_of(batch.names))
+    kept = np.flatnonzero(sizes >= min_size).tolist()
+    if not kept:
+        raise InputError(f"no sequence has {min_size} reads: ask for fewer")
+    kept.sort(key=lambda one: (-sizes[one], batch.names[first[one]].encode()))
+    rank = np.full(len(first), -1, np.int64)
+    rank[kept] = np.arange(len(kept))
+    chosen = batch[np.array([first[one] for one in kept], np.int64)]
+    names = tuple(with_count(name, size) for name, size in zip(chosen.names, sizes[kept].tolist(), strict=True))
+    sequences = SequenceBatch(chosen.codes, chosen.offsets, names, chosen.alphabet, chosen.letters)
+    return Uniques(sequences, rank[number], tuple(batch.names))

@@ -1,0 +1,87 @@
+"""Equal reads once: against plain Python and vsearch."""
+
+import shutil
+import subprocess
+from collections import Counter
+
+import numpy as np
+import pytest
+
+import tropalign as ta
+from tropalign.errors import InputError, UsageError
+from tropalign.sequences.counts import counts_of
+
+COMPLEMENT = str.maketrans("ACGTRY", "TGCAYR")
+
+
+def reads(seed, n=60):
+    """Short reads in which some are equal, some in lower case or with U, some of the other strand."""
+    random = np.random.default_rng(seed)
+    kinds = ["".join(random.choice(list("ACGT" * 12 + "RY"), int(random.integers(3, 7)))) for _ in range(12)]
+    found = {}
+    for k in range(n):
+        text = str(random.choice(kinds))
+        text = text[::-1].translate(COMPLEMENT) if random.random() < 0.3 else text
+        text = text.lower() if random.random() < 0.3 else text
+        text = text.replace("T", "U") if random.random() < 0.3 else text
+        size = f";size={random.integers(1, 5)}" if random.random() < 0.5 else ""
+        found[f"{random.choice(list('abXY'))}{random.integers(10)}_{k}{size}"] = text
+    return found
+
+
+def plain(given, strand, least):
+    """By definition: name, letters and size of each sequence, and which each read is."""
+    first, sizes, number = [], Counter(), []
+    for name, text in given.items():
+        text = text.upper().replace("U", "T")
+        own = [text, text[::-1].translate(COMPLEMENT)][: 1 + (strand == "both")]
+        known = [letters.upper().replace("U", "T") for _, letters in first]
+        k = next((known.index(one) for one in own if one in known), None)
+        if k is None:
+            k = len(first)
+            first.append((name, given[name]))
+        number.append(k)
+        sizes[k] += int(name.rpartition("size=")[2]) if ";size=" in name else 1
+    kept = sorted((k for k in sizes if sizes[k] >= least), key=lambda k: (-sizes[k], first[k][0].encode()))
+    sequences = [(f"{first[k][0].partition(';')[0]};size={sizes[k]}", first[k][1]) for k in kept]
+    return sequences, [kept.index(k) if k in kept else -1 for k in number]
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("strand", ["plus", "both"])
+@pytest.mark.parametrize("least", [1, 6])
+def test_as_by_definition(seed, strand, least):
+    given = reads(seed)
+    found = ta.dereplicate(given, strand=strand, min_size=least, alphabet="nucleotide")
+    sequences, labels = plain(given, strand, least)
+    assert [(one.name, str(one)) for one in found.sequences] == sequences
+    assert found.labels.tolist() == labels and found.reads == tuple(given)
+
+
+@pytest.mark.skipif(shutil.which("vsearch") is None, reason="vsearch is not installed")
+@pytest.mark.parametrize("strand", ["plus", "both"])
+def test_as_vsearch(tmp_path, strand):
+    given = reads(3, 300)
+    path, out = tmp_path / "x.fa", tmp_path / "u.fa"
+    path.write_text("".join(f">{name}\n{text}\n" for name, text in given.items()))
+    words = ["--fastx_uniques", path, "--fastaout", out, "--sizein", "--sizeout", "--strand", strand]
+    subprocess.run(["vsearch", *map(str, words)], check=True, capture_output=True, timeout=60)
+    theirs = ta.read_sequences(out, alphabet="nucleotide")
+    ours = ta.dereplicate(given, strand=strand, alphabet="nucleotide").sequences
+    assert ours.names == theirs.names
+    np.testing.assert_array_equal(ours.codes, theirs.codes)
+    assert counts_of(ours.names).sum() == counts_of(tuple(given)).sum()
+
+
+@pytest.mark.parametrize(
+    ("how", "error", "sentence"),
+    [
+        ({"strand": "minus"}, UsageError, "strand 'minus' is none of plus, both"),
+        ({"min_size": 0}, UsageError, "min_size 0: a sequence has a read at the least"),
+        ({"min_size": 9}, InputError, "no sequence has 9 reads: ask for fewer"),
+        ({"strand": "both", "alphabet": "protein"}, InputError, "but proteins have one"),
+    ],
+)
+def test_what_is_refused(how, error, sentence):
+    with pytest.raises(error, match=sentence):
+        ta.dereplicate({"a": "ACGT", "b": "ACGT"}, **how)

@@ -1,0 +1,169 @@
+"""Tables of counts: against plain counting and what reads BIOM."""
+
+import hashlib
+import json
+from collections import Counter
+
+import numpy as np
+import pytest
+
+import tropalign as ta
+from tropalign.cli.main import main
+from tropalign.errors import InputError, TropalignWarning, UsageError
+from tropalign.results.otu_table import OtuTable
+
+
+@pytest.fixture
+def reads():
+    """Reads of three samples, of five kinds with errors."""
+    random = np.random.default_rng(4)
+    kinds = ["".join(random.choice(list("ACGT"), 60)) for _ in range(5)]
+    found = {}
+    for k in range(200):
+        kind = int(random.integers(5))
+        text = list(kinds[kind])
+        if random.random() < 0.4:
+            text[int(random.integers(60))] = str(random.choice(list("ACGT")))
+        size = f";size={random.integers(1, 4)}" if random.random() < 0.3 else ""
+        found[f"r{k};sample={random.choice(['gut', 'skin', 'Soil'])}{size}"] = "".join(text)
+    return found
+
+
+def counted(clusters, labels, names):
+    """Reads of each cluster and sample, one by one."""
+    found = Counter()
+    for name, label in zip(names, labels, strict=True):
+        size = int(name.rpartition(";size=")[2]) if ";size=" in name else 1
+        found[int(clusters.labels[label]), name.partition("sample=")[2].partition(";")[0]] += size
+    return found
+
+
+@pytest.mark.parametrize("is_unique", [False, True])
+def test_counts_are_those_of_reads(reads, is_unique):
+    unique = ta.dereplicate(reads) if is_unique else None
+    clusters = ta.cluster(reads if unique is None else unique.sequences, 0.95)
+    table = ta.otu_table(clusters, unique)
+    labels = range(len(reads)) if unique is None else unique.labels
+    wanted = counted(clusters, labels, reads)
+    assert table.samples == ("Soil", "gut", "skin") and table.counts.sum() == sum(wanted.values())
+    for row, column in np.ndindex(table.counts.shape):
+        assert table.counts[row, column] == wanted[row, table.samples[column]]
+    np.testing.assert_array_equal(table.counts.sum(axis=1), clusters.cluster_sizes)
+    assert table.names == tuple(name.partition(";")[0] for name in clusters.representatives.names)
+
+
+def test_rare_reads_are_left_out(reads):
+    unique = ta.dereplicate(reads, min_size=2)
+    table = ta.otu_table(ta.cluster(unique.sequences, 0.95), unique, relabel="Otu")
+    assert 0 < table.counts.sum() < ta.otu_table(ta.cluster(reads, 0.95)).counts.sum()
+    assert table.names == tuple(f"Otu{k + 1}" for k in range(len(table.names)))
+
+
+def test_digests_are_names():
+    clusters = ta.cluster({"a.1": "acguacguacgu", "b.1": "GGGGGGGGTTTTTT"}, alphabet="nucleotide")
+    with pytest.warns(TropalignWarning, match="each of 2 reads is of a sample of its own"):
+        names = ta.otu_table(clusters, relabel="sha1").names
+    assert names == tuple(hashlib.sha1(text).hexdigest() for text in (b"GGGGGGGGTTTTTT", b"ACGTACGTACGT"))
+
+
+def test_files_are_what_readers_take(reads, tmp_path):
+    table = ta.otu_table(ta.cluster(reads, 0.95), relabel="Otu")
+    tsv, biom = tmp_path / "t.tsv", tmp_path / "t.biom"
+    table.write(tsv)
+    table.write(biom)
+    head, *lines = tsv.read_text().splitlines()
+    assert head == "#OTU ID\tSoil\tgut\tskin"
+    assert [line.split("\t") for line in lines] == [
+        [name, *map(str, row)] for name, row in zip(table.names, table.counts.tolist(), strict=True)
+    ]
+    found = json.loads(biom.read_text())
+    assert (found["format"], found["format_url"]) == ("Biological Observation Matrix 1.0.0", "http://biom-format.org")
+    assert (found["type"], found["shape"]) == ("OTU table", list(table.counts.shape))
+    again = np.zeros(table.counts.shape, int)
+    for row, column, count in found["data"]:
+        again[row, column] = count
+    np.testing.assert_array_equal(again, table.counts)
+    assert [row["id"] for row in found["rows"]] == list(table.names)
+    assert [column["id"] for column in found["columns"]] == list(table.samples)
+
+
+def test_biom_reads_it(reads, tmp_path):
+    biom = pytest.importorskip("biom")
+    table = ta.otu_table(ta.cluster(reads, 0.95), relabel="Otu")
+    for name in ("t.biom", "t.tsv"):
+        table.write(tmp_path / name)
+        found = biom.load_table(str(tmp_path / name))
+        assert tuple(found.ids("observation")) == table.names and tuple(found.ids("sample")) == table.samples
+        np.testing.assert_array_equal(found.matrix_data.toarray(), table.counts)
+
+
+def test_what_is_refused(reads, monkeypatch):
+    clusters = ta.cluster({"r;sample=a": "ACGTACGTACGT", "r;sample=b": "GGGGGGGTTTTTT", "q;sample=b": "GGGGGGGTTTTTT"})
+    with pytest.raises(InputError, match=r"record 'r': two clusters have this name: give all names with relabel"):
+        ta.otu_table(clusters)
+    with pytest.raises(UsageError, match="samples 'file' is none of label, underscore"):
+        ta.otu_table(clusters, samples="file")
+    with pytest.raises(UsageError, match="the clusters are not of these different sequences"):
+        ta.otu_table(clusters, ta.dereplicate(reads))
+    with pytest.raises(UsageError, match="format 'uc' is none of tsv, biom"):
+        ta.write_clusters(OtuTable(("a",), ("s",), np.ones((1, 1), np.int64)), "-", "uc")
+    monkeypatch.setattr("tropalign.clusters.table.MOST_COUNTS", 2)
+    with pytest.raises(InputError, match="names tell 2 samples of 3 reads: write ;sample=NAME into them"):
+        ta.otu_table(clusters, relabel="Otu")
+
+
+@pytest.fixture
+def files(reads, tmp_path):
+    """A file per sample, with short names, and one of all."""
+    paths = {}
+    for name, text in reads.items():
+        label, _, rest = name.partition(";sample=")
+        sample, semicolon, size = rest.partition(";")
+        path = paths.setdefault(sample, tmp_path / f"{sample}.fa")
+        with path.open("a") as file:
+            file.write(f">{label}{semicolon}{size}\n{text}\n")
+    everything = tmp_path / "all.fa"
+    everything.write_text("".join(f">{name}\n{text}\n" for name, text in reads.items()))
+    return [str(paths[name]) for name in sorted(paths)], str(everything)
+
+
+def test_files_and_labels_make_one_table(files, reads, tmp_path):
+    several, everything = files
+    how = ["--dereplicate", "--order", "abundance", "--relabel", "sha1", "--min-identity", "0.95", "-q"]
+    tables = []
+    for number, names in enumerate((several, [everything])):
+        table, out = tmp_path / f"{number}.tsv", tmp_path / f"{number}.out.tsv"
+        fasta = tmp_path / f"{number}.fa"
+        words = ["cluster", *names, *how, "--table", str(table), "--representatives", str(fasta), "-o", str(out)]
+        assert main(words) == 0
+        head, *lines = table.read_text().splitlines()
+        tables.append((head, sorted(lines)))
+        assert [line[1:] for line in fasta.read_text().splitlines()[::2]] == [line.split("\t")[0] for line in lines]
+    assert tables[0] == tables[1]
+    unique = ta.dereplicate(reads)
+    clusters = ta.cluster(unique.sequences, 0.95, order="abundance")
+    assert len(tables[0][1]) == len(clusters)
+    counts = [[int(word) for word in line.split("\t")[1:]] for line in tables[0][1]]
+    assert sum(map(sum, counts)) == clusters.cluster_sizes.sum()
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "sentence"),
+    [
+        (["--samples", "label"], 2, "--samples belongs to --table"),
+        (["--relabel", "Otu"], 2, "--relabel belongs to --representatives and --table"),
+        (["--table", "x.biom.txt.fa"], 2, ".fa"),
+        (["--dereplicate", "--method", "single", "--shard", "1/2"], 2, "leave --dereplicate out"),
+        (["--otutabout", "x"], 2, "write --table"),
+        (["--relabel_sha1"], 2, "write --relabel sha1"),
+        (["-", "-"], 2, "standard input can be read once"),
+        (["-", "--samples", "file"], 2, "standard input has no name"),
+        (["absent.fa"], 3, "absent.fa"),
+        (["{0}", "--samples", "file", "--table", "{1}/t.tsv"], 3, "as"),
+    ],
+)
+def test_what_the_command_refuses(files, tmp_path, capsys, words, code, sentence):
+    several, _ = files
+    given = [word.format(several[0], tmp_path) for word in words]
+    assert main(["cluster", several[0], *given, "-o", str(tmp_path / "out.tsv"), "-q"]) == code
+    assert sentence in capsys.readouterr().err
