@@ -109,7 +109,7 @@ def test_what_is_wrong_with_shards(capsys):
 def test_no_file_is_asked_of_them_that_other_verbs_make(capsys):
     assert main(["msa", "in.fa", "-q", "--shard", "1/1", "-o", "1.shard"]) == 0
     assert main(["merge", "1.shard", "-o", "x.fa", "--table", "x.tsv"]) == 2
-    assert "--table: these shards hold none; tropalign place --table makes it" in capsys.readouterr().err
+    assert "--table: these shards hold none; tropalign cluster --table makes it" in capsys.readouterr().err
     assert not made("x")
 
 

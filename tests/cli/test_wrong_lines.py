@@ -12,7 +12,7 @@ MODEL = "--jplace x.jplace --model GTR+G "
 #: What is typed, the exit code, and what the sentence says.
 LINES = [
     ("pairs p.fa n.fa p.fa", 2, "3 files are too many: join those of one set, as in cat p.fa n.fa p.fa | trop"),
-    ("cluster n.fa 'my reads.fa'", 2, "as in cat n.fa 'my reads.fa' | tropalign cluster -"),
+    ("pairs n.fa n.fa 'my reads.fa'", 2, "as in cat n.fa n.fa 'my reads.fa' | tropalign pairs -"),
     ("pairs p.fa --columns none -o x.tsv", 2, "--columns help lists all of them"),
     ("pairs p.fa --columns score,score -o x.tsv", 2, "asked for twice: leave one out"),
     ("pairs p.fa --columns score -o x.sam", 2, "choose tsv, csv, m8, jsonl or another table"),

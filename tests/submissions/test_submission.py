@@ -79,6 +79,8 @@ def with_others(verb, dest, value):
         others["max_evalue"] = 3
     if dest == "sizeout":
         outputs = ["representatives"]
+    if dest in ("samples", "relabel"):
+        outputs = ["table"]
     if dest == "keep_length":
         inputs["add"] = [{"file": DIGEST, "name": "new.fa"}]
     if option.group == "Homologs":

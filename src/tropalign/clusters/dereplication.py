@@ -29,6 +29,12 @@ class Uniques:
         Which of them each read is; -1 for what is left out as too rare.
     reads : tuple of str, n_reads
         The reads' names.
+
+    Examples
+    --------
+    >>> found = tropalign.dereplicate({"a": "ACGTAC", "b": "CCCC", "c": "acgtac"})
+    >>> found.sequences.text(0), found.labels.tolist()
+    ('ACGTAC', [0, 1, 0])
     """
 
     sequences: SequenceBatch

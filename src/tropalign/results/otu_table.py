@@ -31,10 +31,10 @@ class OtuTable:
 
     Examples
     --------
-    >>> found = tropalign.cluster({"r1;sample=gut": "ACGTACGTA", "r2;sample=skin": "ACGTACGTA"})
-    >>> table = tropalign.otu_table(found)
+    >>> found = tropalign.cluster({"gut.1": "ACGTACGTA", "gut.2": "ACGTACGTA", "skin.1": "ACGTACGTA"})
+    >>> table = tropalign.otu_table(found, relabel="Otu")
     >>> table.names, table.samples, table.counts.tolist()
-    (('r1',), ('gut', 'skin'), [[1, 1]])
+    (('Otu1',), ('gut', 'skin'), [[2, 1]])
     """
 
     names: tuple[str, ...]
@@ -55,6 +55,13 @@ class OtuTable:
             Another suffix.
         InputError, ResourceError
             A place that cannot be written; a full disk.
+
+        Examples
+        --------
+        >>> found = tropalign.cluster({"gut.1": "ACGTACGTA", "gut.2": "ACGTACGTA", "skin.1": "ACGTACGTA"})
+        >>> tropalign.otu_table(found, relabel="Otu").write("-")
+        #OTU ID	gut	skin
+        Otu1	2	1
         """
         import tropalign  # by its public name: results know nothing of files
 

@@ -102,7 +102,7 @@ class SampleOptions(Options, group="samples"):
         metavar="sha1|PREFIX",
         label="Names of clusters",
         help="representatives, in FASTA and table, are called by the SHA-1 of their letters, which is the same in "
-        "every run (sha1), or PREFIX1, PREFIX2 ...",
+        "every run (sha1), or by PREFIX and a number: Otu1, Otu2",
     )
 
 
@@ -134,7 +134,6 @@ class Cluster(
 Every sequence is aligned with every representative that it might join; docs/cluster.md says what is spared and why.
 Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrupted."""
     served = Served(title="Cluster", kind="clusters", example={"queries": "amplicons.fasta"})
-    takes_stdin = True
     finishes = ("representatives", "uc", "table")
 
     queries: list[str] = input_file(

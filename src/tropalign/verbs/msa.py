@@ -99,8 +99,8 @@ class ResultOptions(FormatOption, RowOrderOption, group="results"):
         default=None,
         holds="table",
         metavar="FILE",
-        label="Features (GFF3 or Stockholm)",
-        help="features of the sequences, which the page for the browser shows: GFF3, or Stockholm's #=GR and #=GC",
+        label="Features",
+        help="features for the page: GFF3, or #=GR and #=GC of Stockholm",
     )
 
 

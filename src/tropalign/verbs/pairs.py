@@ -113,22 +113,14 @@ class PairsCommand(
     """What verbs share that write aligned pairs."""
 
     takes_stdin = True
+    #: What each verb declares with its own words.
+    queries: str
+    targets: str | None = None
     #: What `Pairs` has options for.
     pairs: str | None = None
     matrix_values: Values | None = None
     matrix_layout: Layout | None = None
 
-    queries: str = input_file(flags=(), metavar="A", holds="sequences", help=SEQUENCE_FILES)
-    targets: str | None = input_file(
-        default=None,
-        flags=(),
-        many="?",
-        metavar="B",
-        holds="sequences",
-        label="Targets (without these, every pair of the queries)",
-        help="align A with B; without B every pair of A",
-        form_help="Each query is aligned with each of these",
-    )
     report: ReportName | None = but(SelectionOptions, "report", default=None)  # type: ignore[assignment]  # by the columns
 
     def check(self) -> Request:
@@ -423,6 +415,17 @@ A gap of k residues costs open + k * extend. Coordinates in TSV are 0-based, hal
 Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrupted."""
     served = Served(title="Align pairs", kind="pairs", is_resumable=True, example={"queries": "efp.fasta"})
 
+    queries: str = input_file(flags=(), metavar="A", holds="sequences", help=SEQUENCE_FILES)
+    targets: str | None = input_file(
+        default=None,
+        flags=(),
+        many="?",
+        metavar="B",
+        holds="sequences",
+        label="Targets (without these, every pair of the queries)",
+        help="align A with B; without B every pair of A",
+        form_help="Each query is aligned with each of these",
+    )
     pairs: str | None = input_file(
         default=None,
         group="which pairs",

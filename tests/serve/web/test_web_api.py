@@ -163,7 +163,7 @@ def test_requests_of_a_user_are_counted(tmp_path):
 
 def test_verbs_and_the_document_of_the_api(local):
     verbs = local.get("/api/v1/verbs").json["verbs"]
-    assert [verb["name"] for verb in verbs][:2] == ["pairs", "cluster"]
+    assert [verb["name"] for verb in verbs][:3] == ["pairs", "find", "cluster"]
     assert local.get("/api/v1/verbs/pairs").json == verbs[0]
     assert local.get("/api/v1/verbs/db%20build").json["name"] == "db build"
     assert local.get("/api/v1/verbs/merge").status == 404
