@@ -68,7 +68,7 @@ NAMES: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (("cluster",), "centroids", "write --representatives"),
     (("cluster",), "otutabout biomout", "write --table, FILE.tsv or FILE.biom"),
     (("cluster",), "relabel-sha1", "write --relabel sha1"),
-    (("cluster",), "derep-fulllength fastx-uniques", "name the files first, with --dereplicate"),
+    (("cluster",), "derep-fulllength fastx-uniques", "name the files first, with --dereplicate (or tropalign derep)"),
     (_HITS, "outfmt", "write --tblout or --domtblout"),
     # profiles
     (_HITS, "evalue e e-value max-evalue", "write -E"),

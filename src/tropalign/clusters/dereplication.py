@@ -13,6 +13,7 @@ from tropalign.errors import InputError, UsageError
 from tropalign.machine.numbers import whole_number
 from tropalign.pairwise.api import batch_of
 from tropalign.pairwise.options import STRANDS
+from tropalign.results.clusters import Clusters
 from tropalign.sequences import Alphabet, SequenceBatch
 from tropalign.sequences.counts import counts_of, with_count
 
@@ -40,6 +41,23 @@ class Uniques:
     sequences: SequenceBatch
     labels: NDArray[np.int64]
     reads: tuple[str, ...]
+
+    def clusters(self) -> Clusters:
+        """Each of the sequences as a cluster of its own, to be written.
+
+        Returns
+        -------
+        Clusters
+
+        Examples
+        --------
+        >>> tropalign.dereplicate({"a": "ACGTAC", "b": "CCCC", "c": "acgtac"}).clusters()
+        <Clusters: 2 sequences in 2 clusters>
+        """
+        n = len(self.sequences)
+        own, sizes = np.arange(n), counts_of(self.sequences.names)
+        strand, score = np.ones(n, np.int8), np.zeros(n, np.int32)
+        return Clusters(self.sequences, own, own, own, sizes, np.ones(n), strand, score, [None] * n)
 
 
 def dereplicate(

@@ -130,7 +130,20 @@ class SequenceOptions(Options, group="alignment"):
     skip_empty: bool = option(default=False, label="Leave empty sequences out", help="leave empty sequences out")
 
 
-class AlignmentOptions(Command, ScoringOptions, StrandOption, SequenceOptions):
+class SequenceCommand(Command, SequenceOptions):
+    """What reads sequences."""
+
+    def batch(self, path: str | list[str], wants_qualities: bool = False) -> SequenceBatch:
+        """The sequences of a file or of several, with their qualities where these are wanted."""
+        from tropalign.sequences import read_sequences
+        from tropalign.sequences.alphabet import ALPHABETS
+
+        alphabet = ALPHABETS.get(self.alphabet)  # None for "auto"
+        reading: dict[str, Any] = {"skip_empty": self.skip_empty, "strict": self.strict}
+        return read_sequences(path, alphabet=alphabet, qualities=wants_qualities, **reading)
+
+
+class AlignmentOptions(SequenceCommand, ScoringOptions, StrandOption, arranged=(ScoringOptions, StrandOption)):
     """What verbs have in common that align pairs.
 
     Attributes
@@ -202,15 +215,6 @@ class AlignmentOptions(Command, ScoringOptions, StrandOption, SequenceOptions):
             gap.open if self.end_gap_open is None else self.end_gap_open,
             gap.extend if self.end_gap_extend is None else self.end_gap_extend,
         )
-
-    def batch(self, path: str | list[str], wants_qualities: bool = False) -> SequenceBatch:
-        """The sequences of a file or of several, with their qualities where these are wanted."""
-        from tropalign.sequences import read_sequences
-        from tropalign.sequences.alphabet import ALPHABETS
-
-        alphabet = ALPHABETS.get(self.alphabet)  # None for "auto"
-        reading: dict[str, Any] = {"skip_empty": self.skip_empty, "strict": self.strict}
-        return read_sequences(path, alphabet=alphabet, qualities=wants_qualities, **reading)
 
 
 class ModesOptions(AlignmentOptions, ModeOption, EndOptions, arranged=(ModeOption, ScoringOptions, EndOptions)):

@@ -13,6 +13,7 @@ HOMES = {
     "pairs": "tropalign.verbs.pairs:Pairs",
     "find": "tropalign.verbs.find:Find",
     "cluster": "tropalign.verbs.cluster:Cluster",
+    "derep": "tropalign.verbs.derep:Derep",
     "msa": "tropalign.verbs.msa:Msa",
     "tree": "tropalign.verbs.tree:MakeTree",
     "build": "tropalign.verbs.build:Build",

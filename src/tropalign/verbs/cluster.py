@@ -6,19 +6,16 @@ import hashlib
 import shlex
 import time
 from collections.abc import Mapping
-from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any
 
 from tropalign.clusters.options import MIN_IDENTITY, ClusteringOptions, ClusterOptions, CoverageOf
 from tropalign.formats.registry import format_for_path, format_names
-from tropalign.options.kinds import TEXT
-from tropalign.options.option import Options, again, but, input_file, option, output_file
+from tropalign.options.option import Options, again, but, option, output_file
 from tropalign.pairwise.options import ModeName, ModeOption
 from tropalign.verbs.alignment import ModesOptions
 from tropalign.verbs.command import Served
 from tropalign.verbs.run_options import (
     GROUP,
-    SEQUENCE_FILES,
     DeviceOptions,
     DryRunOptions,
     MemoryOptions,
@@ -29,6 +26,7 @@ from tropalign.verbs.run_options import (
 )
 from tropalign.verbs.run_options import ClusterOptions as WorkerOptions
 from tropalign.verbs.runs import print_forecast, tell_of, where_foretold
+from tropalign.verbs.samples import SampleCommand
 
 if TYPE_CHECKING:
     from tropalign.clusters.dereplication import Uniques
@@ -37,9 +35,6 @@ if TYPE_CHECKING:
     from tropalign.execution.progress import Show
     from tropalign.execution.run import Output
     from tropalign.sequences import Alphabet, SequenceBatch
-
-
-SampleRule = Literal["label", "file", "underscore"]
 
 
 class ResultOptions(Options, group=GROUP):
@@ -70,45 +65,9 @@ class ResultOptions(Options, group=GROUP):
     )
 
 
-class SampleOptions(Options, group="samples"):
-    """Reads of several samples: equal ones, and a table of counts."""
-
-    dereplicate: bool = option(
-        default=False,
-        label="Equal reads once",
-        is_common=True,
-        help="equal reads are compared once, as a sequence with ;size=N, the most abundant first; of other results "
-        "than the table, they are all that remains",
-        form_help="Equal reads are compared once, as a sequence with ;size=N, the most abundant first",
-    )
-    table: str | None = output_file(
-        output="table",
-        suffix=".biom",
-        metavar="FILE",
-        help="reads of each sample per cluster: .tsv (QIIME's classic table) or .biom (BIOM 1.0)",
-        form_help="Reads of each sample per cluster (BIOM 1.0)",
-    )
-    samples: SampleRule | None = option(
-        default=None,
-        choices=get_args(SampleRule),
-        label="Samples",
-        help="which sample a read is of: label, by ;sample=NAME in its name, else by the letters, digits and "
-        "underscores that the name begins with (default); file, by its file's name up to the first dot (default of "
-        "several files); underscore, by its name up to the last underscore",
-    )
-    relabel: str | None = option(
-        default=None,
-        kind=TEXT,
-        metavar="sha1|PREFIX",
-        label="Names of clusters",
-        help="representatives, in FASTA and table, are called by the SHA-1 of their letters, which is the same in "
-        "every run (sha1), or by PREFIX and a number: Otu1, Otu2",
-    )
-
-
 class Cluster(
     ClusteringOptions,
-    SampleOptions,
+    SampleCommand,
     ModesOptions,
     OutputOptions,
     ResultOptions,
@@ -136,13 +95,14 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
     served = Served(title="Cluster", kind="clusters", example={"queries": "amplicons.fasta"})
     finishes = ("representatives", "uc", "table")
 
-    queries: list[str] = input_file(
-        flags=(),
-        many="+",
-        metavar="FILE",
-        holds="sequences",
-        label="Sequences",
-        help=SEQUENCE_FILES,
+    dereplicate: bool = option(
+        default=False,
+        group="samples",
+        label="Equal reads once",
+        is_common=True,
+        help="equal reads are compared once, as a sequence with ;size=N, the most abundant first, as tropalign derep "
+        "writes them",
+        form_help="Equal reads are compared once, as a sequence with ;size=N, the most abundant first",
     )
     min_identity: float | None = but(ClusteringOptions, "min_identity", default=None)  # type: ignore[assignment]
     coverage_of: CoverageOf | None = but(ClusteringOptions, "coverage_of", default=None)  # type: ignore[assignment]
@@ -182,27 +142,13 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
 
     def _check_samples(self) -> None:
         """Refuses what belongs to tables, where there is none."""
-        if self.queries.count("-") > 1:
-            self.refuse("standard input can be read once: name - once")
-        if self.samples == "file" and "-" in self.queries:
-            self.refuse("standard input has no name to call a sample by: leave --samples file out, or name a file")
+        self.check_samples()
         if self.dereplicate and self.shard is not None:
-            self.refuse("shards hold all reads: leave --dereplicate out, or write equal reads once before")
-        if self.samples is not None and self.table is None and self.samples != "file":
-            self.refuse("--samples belongs to --table: name a file for it")
+            self.refuse("shards hold all reads: leave --dereplicate out, or begin with tropalign derep")
+        if self.min_size is not None and not self.dereplicate:
+            self.refuse("--min-size belongs to --dereplicate: add it")
         if self.relabel is not None and self.representatives is None and self.table is None:
             self.refuse("--relabel belongs to --representatives and --table: name a file for them")
-        if self.relabel is not None and not self.relabel.isprintable():
-            self.refuse("--relabel: give letters, digits or punctuation")
-
-    def _reads(self) -> SequenceBatch:
-        """The sequences of all files, with the names of their samples if these are told by files."""
-        from tropalign.sequences.samples import pooled
-
-        by_file = len(self.queries) > 1 if self.samples is None else self.samples == "file"
-        if by_file:
-            return pooled((self.batch(path) for path in self.queries), self.queries)
-        return self.batch(self.queries)
 
     def run(self) -> None:
         """Reads, clusters, and writes."""
@@ -219,8 +165,8 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
             if path is not None:
                 format_for_path(kind, path)
         show = started(self, list(places.values()), [*self.queries, self.matrix], holds=True)
-        batch = self._reads()
-        uniques = dereplicated(batch, self.strand) if self.dereplicate else None
+        batch = self.reads()
+        uniques = dereplicated(batch, self.strand, self.min_size or 1) if self.dereplicate else None
         batch = batch if uniques is None else uniques.sequences
         allowed = self.memory or default_budget()
         memory_bytes = left_for_job(allowed, held_bytes(batch))
@@ -319,17 +265,13 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
     ) -> list[Output]:
         """The files that are written to these places."""
         from tropalign import __version__
-        from tropalign.clusters.table import otu_table
         from tropalign.execution.run import Output
         from tropalign.formats.clusters import ClustersContext
         from tropalign.formats.header import Header
         from tropalign.formats.registry import make_writer
 
         header = Header(__version__, self.command_line(format=form), chosen.parameters())
-        rule = "label" if self.samples in (None, "file") else self.samples
-        relabel = self.relabel or ""
-        count = partial(otu_table, uniques=uniques, samples=rule, relabel=relabel)
-        context = ClustersContext(self.sizeout, relabel, count)
+        context = ClustersContext(self.sizeout, self.relabel or "", table_of=self.counting(uniques))
         kinds = {
             "output": ("clusters", form),
             "representatives": ("representatives", "fasta"),

@@ -36,12 +36,15 @@ class ClustersContext:
         Whether representatives get the reads of their cluster as ``;size=N``.
     relabel
         What representatives are called: `tropalign.results.otu_table.new_names`.
+    has_table_names
+        Whether representatives are called as in tables: without what follows a semicolon.
     table_of
         Counts the reads of each sample in clusters.
     """
 
     writes_sizes: bool = False
     relabel: str = ""
+    has_table_names: bool = False
     table_of: Callable[[Clusters], OtuTable] | None = None
 
     def describe(self, fields: tuple[str, ...]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from tropalign.formats.header import Header
 from tropalign.formats.result_file import Packed, result_format
 from tropalign.formats.saved_results import batch_packed
 from tropalign.results.clusters import Clusters
-from tropalign.results.otu_table import new_names
+from tropalign.results.otu_table import new_names, otu_names
 from tropalign.results.rows import check_names
 from tropalign.sequences.counts import with_count
 
@@ -101,7 +101,8 @@ def pack(clusters: Clusters, context: ClustersContext) -> Packed:
 def encode_fasta(clusters: Clusters, context: ClustersContext) -> bytes:
     """The records, in the order of the clusters."""
     batch = clusters.representatives
-    names = new_names(clusters, context.relabel) or tuple(batch.names)
+    in_tables = otu_names if context.has_table_names else new_names
+    names = in_tables(clusters, context.relabel) or tuple(batch.names)
     check_names(names)
     records = []
     for k, (name, size) in enumerate(zip(names, clusters.cluster_sizes.tolist(), strict=True)):

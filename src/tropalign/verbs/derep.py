@@ -1,0 +1,88 @@
+"""``tropalign derep``: equal reads once."""
+
+from __future__ import annotations
+
+import time
+
+from tropalign.formats.format import Format
+from tropalign.formats.registry import format_for_path
+from tropalign.options.option import again, but, option
+from tropalign.pairwise.options import StrandName, StrandOption
+from tropalign.verbs.alignment import SequenceOptions
+from tropalign.verbs.command import Served
+from tropalign.verbs.run_options import OutputOptions, started
+from tropalign.verbs.runs import tell_of
+from tropalign.verbs.samples import SampleCommand
+
+
+class Derep(SampleCommand, OutputOptions):
+    """Equal reads once."""
+
+    verb = "derep"
+    summary = "write equal reads once, with their number"
+    description = (
+        "Writes each different sequence once, with its number of reads as ;size=N, the most abundant first, and on "
+        "request a table of the reads of each sample."
+    )
+    example = """example:
+  tropalign derep reads.fa -o unique.fa
+  tropalign derep reads.fa --min-size 2 --relabel sha1 --table table.biom -o unique.fa
+
+Reads are equal that have one length and equal letters; case does not count, and U is T.
+Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrupted."""
+    served = Served(
+        title="Dereplicate",
+        kind="",
+        format=Format("fasta", (".fasta", ".fa", ".fna"), "text/plain; charset=utf-8"),
+        example={"queries": "amplicons.fasta"},
+    )
+    no_shards = "equal reads are found in seconds and have no shards: leave --shard out"
+
+    strand: StrandName = but(
+        StrandOption,
+        "strand",
+        default="plus",
+        group="samples",
+        help="both: a read equals a read before it, too, whose other strand it is (default: plus)",
+    )
+    no_sizes: bool = option(
+        default=False,
+        group="samples",
+        label="No sizes in names",
+        help="no ;size=N in names, which tables of QIIME ask for: names are those of the table",
+    )
+    alphabet: str = again(SequenceOptions, "alphabet", group="input")
+    strict: bool = again(SequenceOptions, "strict", group="input")
+    skip_empty: bool = again(SequenceOptions, "skip_empty", group="input")
+
+    def check(self) -> None:
+        """Refuses options that do not go together."""
+        self.check_samples()
+
+    def run(self) -> None:
+        """Reads and writes."""
+        from tropalign import __version__
+        from tropalign.clusters.dereplication import dereplicated
+        from tropalign.clusters.files import write_all
+        from tropalign.execution.run import Output
+        from tropalign.formats.clusters import ClustersContext
+        from tropalign.formats.header import Header
+        from tropalign.formats.registry import make_writer
+
+        self.check()
+        form = format_for_path("representatives", self.output)
+        paths = {"representatives": (self.output, form)}
+        if self.table is not None:
+            paths["counts"] = self.table, format_for_path("counts", self.table)
+        started(self, [path for path, _ in paths.values()], self.queries, holds=True)
+        begin = time.perf_counter()
+        uniques = dereplicated(self.reads(), self.strand, self.min_size or 1)
+        header = Header(__version__, self.command_line(), {})
+        context = ClustersContext(not self.no_sizes, self.relabel or "", self.no_sizes, self.counting(uniques))
+        outputs = [Output(kind, path, make_writer(kind, one, header, context)) for kind, (path, one) in paths.items()]
+        clusters = uniques.clusters()
+        write_all(clusters, outputs)
+        if not self.quiet:
+            singletons = int((clusters.sizes == 1).sum())
+            what = f"{len(uniques.reads):,} reads, {len(clusters):,} different, {singletons:,} of these of one read"
+            tell_of(what, time.perf_counter() - begin, 0, [path for path, _ in paths.values()])
