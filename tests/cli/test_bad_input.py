@@ -196,7 +196,7 @@ def test_no_such_file_and_directories(tmp_path, capsys):
 
 def test_both_from_standard_input(capsys):
     assert main(["pairs", "-", "-"]) == 2
-    assert "A and B cannot both be standard input" in capsys.readouterr().err
+    assert "standard input can be read once: name - once" in capsys.readouterr().err
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may do everything")

@@ -8,7 +8,7 @@ from oracles.composition import scaled_score
 
 import tropalign as ta
 from tropalign.cli.main import main
-from tropalign.errors import UsageError
+from tropalign.errors import ScoringError, UsageError
 from tropalign.pairwise.composition import STEPS, Composition
 from tropalign.pairwise.engines import Rows
 from tropalign.pairwise.options import PairOptions
@@ -70,6 +70,29 @@ def test_decimals_count_in_their_own_units():
     whole = all_pairs(queries, targets, matrix=BLASTN, gap=ta.Gap(5, 2), report="score")
     assert table.scaled_score.dtype == np.float64
     np.testing.assert_array_equal(2 * table.scaled_score, whole.scaled_score)
+
+
+@pytest.mark.parametrize("length", [1000, 1_500_000])
+def test_long_sequences_and_many_decimals_have_coarser_parts(length):
+    """Within the rounding of 32 parts and 1: a score is no higher, and no more than a part per column lower."""
+    random = np.random.default_rng(2)
+    text = "".join(random.choice(list("AACGT"), 300))
+    around = "".join(random.choice(list("AATTC"), length))
+    found = all_pairs([text], [around[: length // 2] + text + around[length // 2 :]], matrix=BLASTN, gap=ta.Gap(5, 2))
+    alone = all_pairs([text], [text], matrix=BLASTN, gap=ta.Gap(5, 2))
+    assert found.score.tolist() == alone.score.tolist() == [600]
+    assert 500 < found.scaled_score[0] < 600
+    fine = ta.SubstitutionMatrix(
+        "fine", PROTEIN, BLOSUM62.scores + 0.0001 * np.eye(len(BLOSUM62.scores)), BLOSUM62.letters
+    )
+    pair = ["KKKKKEEKKKKEKEKK" * 4], ["KKEKKEEKKKKEKEKK" * 4]
+    scores = [all_pairs(*pair, matrix=m, gap=ta.Gap(11, 1)).scaled_score[0] for m in (BLOSUM62, fine)]
+    assert abs(scores[1] - scores[0]) < 0.6
+
+
+def test_sequences_may_be_too_long():
+    with pytest.raises(ScoringError, match="sequences of 20,000,000 residues are too long for scores that composition"):
+        all_pairs(["ACGTACGTAA"], ["ACGTT" * 4_000_000], matrix=BLASTN, gap=ta.Gap(5, 2))
 
 
 def test_average_composition_changes_nothing():

@@ -49,6 +49,7 @@ def test_others_are_named(tmp_path):
         ("c\t.\tsite\t0\t3\t.\t.\t.\t.", "line 2: a feature goes from .* counted from 1, not from '0' to '3'"),
         ("c\t.\tsite\t3\t2\t.\t.\t.\t.", "not from '3' to '2'"),
         ("c\t.\tsite\tx\t2\t.\t.\t.\t.", "not from 'x' to '2'"),
+        ("c\t.\tsite\t1_0\t2\t.\t.\t.\t.", "not from '1_0' to '2'"),
         (
             "c\t.\tsite\t3\t5\t.\t.\t.\t.",
             "line 2, record 'c': the feature ends at 5, and the sequence has 4",
@@ -93,11 +94,33 @@ def test_annotations_of_rows_and_columns_are_read(tmp_path):
         Feature("a/1-5", 5, 6, "strand", ""),
         Feature("a/1-5", 1, 2, "active site, predicted", ""),
         Feature("b", 1, 4, "strand", ""),
-        Feature("b", 4, 5, "stem, 3' side", ""),
         Feature("b", 5, 6, "helix", ""),
         Feature("b", 2, 4, "transmembrane", ""),
         Feature("b", 5, 6, "transmembrane", ""),
     )
+
+
+def test_pairs_of_rna_are_stems(tmp_path):
+    rna = SequenceBatch.from_strings({"r": "GGACAUCCAAUU"}, alphabet="nucleotide")
+    text = "# STOCKHOLM 1.0\nr GGACAUCC.AAUU~\n#=GC SS_cons <<AA_>>:.aa[]~\n//\n"
+    assert read_features(written(tmp_path, text), rna) == (
+        Feature("r", 0, 4, "stem, 5' side", ""),
+        Feature("r", 5, 7, "stem, 3' side", ""),
+        Feature("r", 8, 10, "stem, 3' side", ""),
+        Feature("r", 10, 11, "stem, 5' side", ""),
+        Feature("r", 11, 12, "stem, 3' side", ""),
+    )
+
+
+def test_names_of_uniprot_and_parts_are_known(tmp_path):
+    batch = SequenceBatch.from_strings({"sp|Q662F0|EFP_BORBP": "MKVLAW", "sp|P1|A": "MKV", "tr|P1|B": "MKV"})
+    lines = "".join(f"{name}\t.\tsite\t2\t3\t.\t.\t.\t.\n" for name in ("Q662F0", "P1", "A", "C"))
+    with pytest.warns(TropalignWarning, match="left out: P1, C$"):
+        found = read_features(written(tmp_path, lines), batch)
+    assert [one.sequence for one in found] == ["sp|Q662F0|EFP_BORBP", "sp|P1|A"]
+    rows = "# STOCKHOLM 1.0\nEFP_BORBP/3-5 VL-A\nEFP_BORBP/1-9 VLWA\n#=GC SS_cons HHH.\n//\n"
+    with pytest.warns(TropalignWarning, match="left out: EFP_BORBP/1-9$"):
+        assert read_features(written(tmp_path, rows), batch) == (Feature("sp|Q662F0|EFP_BORBP", 2, 4, "helix", ""),)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,8 @@ lambda and K of average compositions (Schaffer and others 2001; blastp's -comp_b
 
 No alignment of pair scores M and gap costs G gains: rho M - G <= rho (M - G) <= M - G. So what a raw score leaves out
 would be left out by the scaled one, too, and only the rest is aligned again. rho is rounded to 64ths, with which scaled
-scores are whole numbers, as are those of 64 times the gap costs: nothing else is rounded.
+scores are whole numbers, as are those of 64 times the gap costs: nothing else is rounded. Where 64 times the scores
+would not fit 32 bits (long sequences, many decimals), it is a lesser power of two, and scores are rounded down.
 """
 
 from __future__ import annotations
@@ -17,9 +18,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign.errors import ScoringError, named
 from tropalign.pairwise.engines import Engines, Rows
 from tropalign.pairwise.options import PairOptions
 from tropalign.scoring import Gap, SubstitutionMatrix
+from tropalign.scoring.letter_scores import MOST
 from tropalign.scoring.ungapped import background, rates
 
 if TYPE_CHECKING:
@@ -31,6 +34,8 @@ Float64 = NDArray[np.float64]
 
 #: rho is a whole number of these parts of 1, and half of 1 at least.
 STEPS = 64
+#: Parts of a unit of the user's scores that scaled ones are rounded down to, at the least.
+LEAST_PARTS = 8
 #: Pairs whose lambda is sought at a time.
 AT_ONCE = 8192
 #: Rounds of Newton's method, which half of them end as a rule: as many for every pair, whatever stands beside it.
@@ -52,7 +57,7 @@ class Composition:
     Raises
     ------
     ScoringError
-        Scores or an alphabet without statistics.
+        Scores or an alphabet without statistics; sequences too long.
     """
 
     def __init__(
@@ -66,6 +71,7 @@ class Composition:
         self._sides = queries, reverse, targets
         self._options, self._scratch_bytes = options, scratch_bytes
         self._lambda = rates(options.matrix)[0]
+        self._factor = _factor(options, max(int(side.lengths.max(initial=0)) for side in (queries, targets)))
 
     def parts(self, rows: Rows) -> Index:
         """rho of each row in 64ths; int64, shape (n,), 32 to 64."""
@@ -91,18 +97,31 @@ class Composition:
             strand = None if rows.strand is None else rows.strand[own]
             some = Rows(rows.query[own], rows.target[own], "score", strand)
             found = self._engines(part).native(n_threads, some, progress)["score"]
-            scaled[own] = np.minimum(np.rint(found / STEPS), raw[own])
+            scaled[own] = np.minimum(np.rint(found / self._factor), raw[own])
         return scaled
 
     def _engines(self, part: int) -> Engines:
         """What aligns by scores of so many 64ths."""
         options, whole = self._options, self._options.whole
-        matrix = SubstitutionMatrix(
-            options.matrix.name, options.matrix.alphabet, part * whole.scores, options.matrix.letters
-        )
-        gap = Gap(*(STEPS * cost for cost in (whole.gap if not whole.is_affine else whole.gap[:2])))
+        scores = (self._factor * part * whole.scores.astype(np.int64) // STEPS).astype(np.int32)
+        matrix = SubstitutionMatrix(options.matrix.name, options.matrix.alphabet, scores, options.matrix.letters)
+        gap = Gap(*(self._factor * cost for cost in (whole.gap if not whole.is_affine else whole.gap[:2])))
         scaled = PairOptions(matrix, gap, mode=options.mode, strand=options.strand, report="score")
         return Engines(*self._sides, scaled, self._scratch_bytes)
+
+
+def _factor(options: PairOptions, longest: int) -> int:
+    """By what scores and gap costs are multiplied. Raises ScoringError where even a little would not fit 32 bits."""
+    whole, factor = options.whole, STEPS
+    largest = max(int(np.abs(whole.scores).max()), *whole.gap)
+    while factor > 1 and (factor * largest > MOST or not options.fits(longest, factor)):
+        factor //= 2
+    if factor * whole.scale < LEAST_PARTS:
+        raise ScoringError(
+            f"sequences of {longest:,} residues are too long for scores that composition scales: leave "
+            f"{named('composition')} out, or cut them"
+        )
+    return factor
 
 
 class _Shares:

@@ -359,11 +359,15 @@ class PairOptions(ModeOption, StrandOption, SelectionOptions, CompositionOption)
             raise DeviceError(f"{named}: {what} are computed on the CPU only: choose the device cpu")
         return ["cpu", *clusters]
 
-    def check_range(self, longest: int) -> None:
-        """Raises ScoringError when a score of sequences this long may not fit 32 bits."""
+    def fits(self, longest: int, factor: int = 1) -> bool:
+        """Whether all scores of sequences this long fit 32 bits, times a factor."""
         scores = self.whole.scores
         worst = max(int(scores.max()), -int(scores.min())) + _most_cost(self.whole)
-        if worst * (2 * longest + 2) >= 2**31:
+        return factor * worst * (2 * longest + 2) < 2**31
+
+    def check_range(self, longest: int) -> None:
+        """Raises ScoringError when a score of sequences this long may not fit 32 bits."""
+        if not self.fits(longest):
             decimals = "" if self.whole.scale == 1 else f", times {self.whole.scale} for their decimals"
             raise ScoringError(
                 f"scores of sequences of {longest} residues may pass 2147483647 with this matrix and these gap costs"

@@ -10,15 +10,18 @@ An alignment in Stockholm's format says what residues are by a letter per column
 
 from __future__ import annotations
 
+import re
 import warnings
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain, compress, groupby
+from string import ascii_lowercase, ascii_uppercase
 from urllib.parse import unquote
 
 from tropalign.errors import InputError, TropalignWarning, listed, shown
 from tropalign.sequences.aligned_files import biopython_rows
-from tropalign.sequences.alphabet import GAP_LETTERS
+from tropalign.sequences.alphabet import GAP_LETTERS, NUCLEOTIDE
 from tropalign.sequences.batch import SequenceBatch
 from tropalign.sequences.files import Source, file_name, read_lines
 from tropalign.sequences.texts import decoded
@@ -29,15 +32,9 @@ NAMING = ("Name", "Note", "ID")
 N_FIELDS = 9
 #: Letters of Stockholm's lines that say nothing.
 BLANK = GAP_LETTERS + "~ "
-#: What the others say, by Biopython's name of the line; "" stands for any letter. Of RNA the brackets of pairs, as
-#: Infernal writes them.
+#: What the others say, by Biopython's name of the line; "" stands for any letter.
 LETTERS: Mapping[str, Mapping[str, str]] = {
-    "secondary_structure": {
-        **dict.fromkeys("HGI", "helix"),
-        **dict.fromkeys("EB", "strand"),
-        **dict.fromkeys("<([{", "stem, 5' side"),
-        **dict.fromkeys(">)]}", "stem, 3' side"),
-    },
+    "secondary_structure": {**dict.fromkeys("HGI", "helix"), **dict.fromkeys("EB", "strand")},
     "transmembrane": {"M": "transmembrane"},
     "ligand_binding": {"": "ligand"},
     "active_site": {"": "active site"},
@@ -45,6 +42,13 @@ LETTERS: Mapping[str, Mapping[str, str]] = {
     "GR:sAS": {"": "active site"},
     "intron": {"": "intron"},
 }
+#: Of nucleotides: brackets of pairs, and A with a, B with b of pseudoknots, as Infernal writes them.
+PAIRED: Mapping[str, str] = {
+    **dict.fromkeys("<([{" + ascii_uppercase, "stem, 5' side"),
+    **dict.fromkeys(">)]}" + ascii_lowercase, "stem, 3' side"),
+}
+#: A row of Stockholm that is a part of a sequence: its name, and its first and last residue, from 1.
+_PART = re.compile(r"(.+)/([0-9]+)-([0-9]+)")
 
 
 @dataclass(frozen=True)
@@ -84,14 +88,14 @@ def read_features(path: Source, batch: SequenceBatch) -> tuple[Feature, ...]:
     TropalignWarning
         Features of sequences that the batch has not.
     """
-    length_of = dict(zip(batch.names, batch.lengths.tolist(), strict=True))
+    known = _Known(batch)
     file = file_name(path)
     lines = read_lines(path)
     first = next(lines)  # a file without a letter is refused
     found = list[Feature]()
     others: dict[str, None] = {}
     is_stockholm = first.startswith(b"# STOCKHOLM")
-    for one in (_of_rows if is_stockholm else _of_lines)(chain([first], lines), file, length_of):
+    for one in (_of_rows if is_stockholm else _of_lines)(chain([first], lines), file, known):
         if isinstance(one, Feature):
             found.append(one)
         else:
@@ -102,40 +106,70 @@ def read_features(path: Source, batch: SequenceBatch) -> tuple[Feature, ...]:
     return tuple(found)
 
 
-def _of_lines(lines: Iterable[bytes], file: str, length_of: Mapping[str, int]) -> Iterator[Feature | str]:
+class _Known:
+    """Sequences by their names, and by the accession and the name that UniProt's have: ``sp|Q662F0|EFP_BORBP``."""
+
+    def __init__(self, batch: SequenceBatch) -> None:
+        self.length_of = dict(zip(batch.names, batch.lengths.tolist(), strict=True))
+        self.is_nucleotide = batch.alphabet == NUCLEOTIDE
+        parts = [(part, name) for name in batch.names if name.count("|") == 2 for part in name.split("|")[1:]]
+        times = Counter(part for part, _ in parts)
+        self._name_of = {part: name for part, name in parts if times[part] == 1} | {name: name for name in batch.names}
+
+    def name(self, said: str) -> str | None:
+        """The sequence's own name."""
+        return self._name_of.get(said)
+
+    def row(self, said: str, n_residues: int) -> tuple[str, int] | None:
+        """The sequence that a row is of, by its name or as a part of it, and the row's first residue, from 0."""
+        whole, part = self.name(said), _PART.fullmatch(said)
+        if whole is not None or part is None:
+            return None if whole is None else (whole, 0)
+        of, begin, end = self.name(part[1]), int(part[2]), int(part[3])
+        if of is None or begin < 1 or end - begin + 1 != n_residues or end > self.length_of[of]:
+            return None
+        return of, begin - 1
+
+
+def _of_lines(lines: Iterable[bytes], file: str, known: _Known) -> Iterator[Feature | str]:
     """Features of GFF3, and names of sequences that are unknown."""
     for number, fields in _fields(lines, file):
-        name = unquote(fields[0])
-        if name not in length_of:
-            yield name
+        said = unquote(fields[0])
+        name = known.name(said)
+        if name is None:
+            yield said
             continue
-        begin, end = _span(fields, length_of[name], file, number)
+        begin, end = _span(fields, known.length_of[name], file, number)
         yield Feature(name, begin, end, unquote(fields[2]), _name(fields[8]))
 
 
-def _of_rows(lines: Iterable[bytes], file: str, length_of: Mapping[str, int]) -> Iterator[Feature | str]:
+def _of_rows(lines: Iterable[bytes], file: str, known: _Known) -> Iterator[Feature | str]:
     """Features of Stockholm: of each row its own, then those of the columns that it has no letters of its own for."""
     alignment = biopython_rows(lines, "stockholm", file)
     for row in alignment:
-        name = decoded(row.id.encode("ascii", "surrogateescape"))
-        if name not in length_of:
-            yield name
+        said = decoded(row.id.encode("ascii", "surrogateescape"))
+        is_residue = [letter not in BLANK for letter in str(row.seq)]
+        found = known.row(said, sum(is_residue))
+        if found is None:
+            yield said
             continue
-        is_residue = [letter not in GAP_LETTERS for letter in str(row.seq)]
-        if sum(is_residue) != length_of[name]:
-            sentence = (
-                f"the row has {sum(is_residue):,} residues, and the sequence of the family has {length_of[name]:,}"
+        name, first = found
+        if not first and not _PART.fullmatch(said) and sum(is_residue) != known.length_of[name]:
+            raise InputError(
+                f"the row has {sum(is_residue):,} residues, and the sequence of the family has "
+                f"{known.length_of[name]:,}: name the alignment of these sequences",
+                file=file,
+                record=said,
             )
-            raise InputError(f"{sentence}: name the alignment of these sequences", file=file, record=name)
-        for line, meant in LETTERS.items():
+        for line, usual in LETTERS.items():
             text = row.letter_annotations.get(line) or alignment.column_annotations.get(line)
             if text is not None:
-                yield from _runs(name, compress(text, is_residue), meant)
+                meant = PAIRED if known.is_nucleotide and line == "secondary_structure" else usual
+                yield from _runs(name, first, compress(text, is_residue), meant)
 
 
-def _runs(name: str, letters: Iterable[str], meant: Mapping[str, str]) -> Iterator[Feature]:
-    """A feature per run of residues whose letters say the same."""
-    begin = 0
+def _runs(name: str, begin: int, letters: Iterable[str], meant: Mapping[str, str]) -> Iterator[Feature]:
+    """A feature per run of residues, from `begin` on, whose letters say the same."""
     for kind, run in groupby("" if one in BLANK else meant.get(one, meant.get("", "")) for one in letters):
         end = begin + len(list(run))
         if kind:
@@ -162,10 +196,8 @@ def _fields(lines: Iterable[bytes], file: str) -> Iterator[tuple[int, list[str]]
 
 
 def _span(fields: list[str], length: int, file: str, number: int) -> tuple[int, int]:
-    try:
-        begin, end = int(fields[3]), int(fields[4])
-    except ValueError:
-        begin, end = 0, 0
+    is_number = all(text.isascii() and text.isdecimal() for text in fields[3:5])
+    begin, end = (int(fields[3]), int(fields[4])) if is_number else (0, 0)
     if not 1 <= begin <= end:
         said = f"a feature goes from a residue to the same or a later one, counted from 1, not from {fields[3]!r} to "
         raise InputError(said + repr(fields[4]), file=file, line=number)

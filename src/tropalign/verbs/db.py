@@ -106,7 +106,7 @@ class Databases(Command):
         """Prints a line per store."""
         import os
 
-        from tropalign.errors import shown
+        from tropalign.errors import TropalignError, shown
         from tropalign.sequences import SequenceStore
         from tropalign.sequences.databases import VARIABLE, databases
 
@@ -117,9 +117,12 @@ class Databases(Command):
             self.refuse(f"{VARIABLE} names folders of stores, and {where}: tropalign db build makes stores")
         width = max(len(name) for name, _ in found)
         for name, path in found:
-            store = SequenceStore.open(str(path))
-            letters = f"{len(store):,} sequences, {len(store.letters):,} residues"
-            print(f"{shown(name):<{width}}  {store.alphabet.name:<10}  {letters}")
+            try:
+                store = SequenceStore.open(str(path))
+                about = f"{store.alphabet.name:<10}  {len(store):,} sequences, {len(store.letters):,} residues"
+            except TropalignError as error:
+                about = f"no store: {error}"
+            print(f"{shown(name):<{width}}  {shown(about)}")
 
 
 class Db(Command):

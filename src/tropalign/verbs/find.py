@@ -19,10 +19,16 @@ from tropalign.verbs.pairs import FormatOptions, PairsCommand
 from tropalign.verbs.run_options import SEQUENCE_FILES
 
 if TYPE_CHECKING:
+    from tropalign.formats.pairs import PairsFormat
     from tropalign.sequences import Alphabet
 
 #: What blastn scores nucleotides by.
 MATCH, MISMATCH, GAP_OPEN, GAP_EXTEND = 2, -3, 5, 2
+#: Of tables whose columns are not said.
+COLUMNS = (
+    "query,target,evalue,bits,score,identity,columns,query_start,query_end,target_start,target_end,strand,"
+    "query_coverage,target_coverage,cigar"
+)
 _NUCLEOTIDES = f"nucleotides match {MATCH}, mismatch {MISMATCH}"
 
 
@@ -108,6 +114,27 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         from tropalign.sequences.databases import database_path
 
         self.set("targets", database_path(self.targets))
+
+    def run(self) -> None:
+        """Searches, where there is what is to be searched."""
+        import os
+
+        from tropalign.errors import InputError
+        from tropalign.sequences.databases import VARIABLE
+
+        if self.targets == os.path.basename(self.targets) != "-" and not os.path.lexists(self.targets):
+            raise InputError(
+                f"there is no such file, nor a database of this name in the folders of {VARIABLE}: tropalign db list "
+                "shows which there are",
+                file=self.targets,
+            )
+        super().run()
+
+    def default_columns(self, form: PairsFormat) -> str | None:
+        """What tells how significant a row is, where the format has no columns of its own."""
+        if not form.takes_columns or form.own_columns or self.report not in (None, "alignment"):
+            return None
+        return COLUMNS.replace("strand", "query_frame,target_frame") if self.translate else COLUMNS
 
     def by_alphabet(self, alphabet: Alphabet) -> dict[str, Any]:
         """Strands and composition, where nothing is said of these."""

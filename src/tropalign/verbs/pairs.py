@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from tropalign.execution.run import Writer
     from tropalign.formats.header import Header
+    from tropalign.formats.pairs import PairsFormat
     from tropalign.formats.pairs.context import PairsContext
     from tropalign.pairwise import PairsTask
     from tropalign.sequences import Alphabet, SequenceBatch
@@ -195,7 +196,7 @@ class PairsCommand(
         if self.mode == "local" and (self.end_gap_open is not None or self.end_gap_extend is not None):
             self.refuse("--end-gap-open and --end-gap-extend belong to --mode global or semiglobal")
         if self.queries == self.targets == "-":
-            self.refuse("A and B cannot both be standard input")
+            self.refuse("standard input can be read once: name - once")
         if self.pairs == "-" and "-" in (self.queries, self.targets):
             self.refuse("sequences and the list of pairs cannot both be standard input")
         name = self.format or format_for_path("pairs", self.output)
@@ -234,25 +235,24 @@ class PairsCommand(
             self.refuse(
                 f"--columns belongs to tables, and format {name} is none: choose tsv, csv, m8, jsonl or another table"
             )
-        shown = shown_columns(self.columns, form)
+        wanted = self.default_columns(form) if self.columns is None else self.columns
+        shown = shown_columns(wanted, form)
         if self.db_size is not None and self.max_evalue is None and not shown.have_significance:
             self.refuse(
                 "--db-size counts for E-values, and there are none here: add --max-evalue, or evalue to --columns"
             )
-        if (
-            self.composition == "scaled"
-            and self.max_evalue is None
-            and self.min_bits is None
-            and not shown.have_significance
-        ):
+        has_scaled = shown.have_significance or "scaled_score" in shown.names or name == "result"
+        if self.composition == "scaled" and self.max_evalue is None and self.min_bits is None and not has_scaled:
             self.refuse(
                 "--composition counts for E-values and bits, and there are none here: add --max-evalue, or evalue to "
                 "--columns"
             )
+        if self.composition == "ignored" and "scaled_score" in shown.names:
+            self.refuse("scaled_score is what composition makes of the score: add --composition scaled")
         if not shown.names:
             return Request(name, self.report or "alignment", column_bytes=form.column_bytes)
         is_local = MODES[self.mode].is_local
-        columns = None if self.columns is None else shown.names
+        columns = None if wanted is None else shown.names
         if columns and shown.have_significance and not is_local:
             self.refuse("bits and E-values are those of local alignments: use --mode local, or leave these columns out")
         filtered = self.html is not None or any(getattr(self, share) is not None for share in SHARES)
@@ -312,6 +312,10 @@ class PairsCommand(
                 "report": report,
             }
         )
+
+    def default_columns(self, form: PairsFormat) -> str | None:
+        """The columns of a table where none are named; None for the format's own, or those of the report."""
+        return None
 
     def by_alphabet(self, alphabet: Alphabet) -> dict[str, Any]:
         """What the alphabet of the aligned sequences settles."""
