@@ -97,7 +97,7 @@ def test_biom_reads_it(reads, tmp_path):
         np.testing.assert_array_equal(found.matrix_data.toarray(), table.counts)
 
 
-def test_what_is_refused(reads, monkeypatch):
+def test_what_is_refused(reads):
     clusters = ta.cluster({"r;sample=a": "ACGTACGTACGT", "r;sample=b": "GGGGGGGTTTTTT", "q;sample=b": "GGGGGGGTTTTTT"})
     with pytest.raises(InputError, match=r"record 'r': two clusters have this name: give all names with relabel"):
         ta.otu_table(clusters)
@@ -106,10 +106,12 @@ def test_what_is_refused(reads, monkeypatch):
     with pytest.raises(UsageError, match="the clusters are not of these different sequences"):
         ta.otu_table(clusters, ta.dereplicate(reads))
     with pytest.raises(UsageError, match="format 'uc' is none of tsv, biom"):
-        ta.write_clusters(OtuTable(("a",), ("s",), np.ones((1, 1), np.int64)), "-", "uc")
-    monkeypatch.setattr("tropalign.clusters.table.MOST_COUNTS", 2)
-    with pytest.raises(InputError, match="names tell 2 samples of 3 reads: write ;sample=NAME into them"):
-        ta.otu_table(clusters, relabel="Otu")
+        ta.write_clusters(OtuTable(("a",), ("s",), *np.zeros((3, 1), np.int64)), "-", "uc")
+    for wrong in ((None,), (clusters, "x")):
+        with pytest.raises(UsageError, match="a table is made of Clusters"):
+            ta.otu_table(*wrong)
+    with pytest.raises(UsageError, match="relabel 5 is no text"):
+        ta.otu_table(clusters, relabel=5)
 
 
 @pytest.fixture
@@ -154,6 +156,10 @@ def test_files_and_labels_make_one_table(files, reads, tmp_path):
         (["--relabel", "Otu"], 2, "--relabel belongs to --representatives and --table"),
         (["--table", "x.biom.txt.fa"], 2, ".fa"),
         (["--dereplicate", "--method", "single", "--shard", "1/2"], 2, "leave --dereplicate out"),
+        (["--relabel", "", "--table", "t.tsv"], 2, "--relabel: give letters"),
+        (["--relabel", "#x", "--table", "t.tsv"], 2, "--relabel #x: readers"),
+        (["--table", "t.tsv", "--samples", "underscore", "--dry-run"], 3, "its name tells no sample"),
+        (["--table", "t.tsv", "--samples", "underscore", "--method", "single", "--shard", "1/2"], 3, "tells no sample"),
         (["--otutabout", "x"], 2, "write --table"),
         (["--relabel_sha1"], 2, "write --relabel sha1"),
         (["-", "-"], 2, "standard input can be read once"),

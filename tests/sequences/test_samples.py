@@ -56,7 +56,9 @@ def test_files_are_samples():
     ("second", "paths", "sentence"),
     [
         ({"a": "ACGT"}, ["x/S1.fa", "y/S1.fq.gz"], "y/S1.fq.gz: this is sample 'S1', as x/S1.fa: name each file"),
-        ({"a": "ACGT"}, ["S1.fa", ".fa"], "this is sample ''"),
+        ({"a": "ACGT"}, ["S1.fa", ".fa"], ".fa: a sample cannot be called ''"),
+        ({"a": "ACGT"}, ["lib;1.fa", "lib;2.fa"], "lib;1.fa: a sample cannot be called 'lib;1'"),
+        ({"a": "ACGT"}, ["a b.fa", "c.fa"], "a sample cannot be called 'a b'"),
         ({"a;sample=b": "ACGT"}, ["S1.fa", "S2.fa"], "record 'a;sample=b': its name tells a sample, and so does"),
         ({"a": "MKVLW"}, ["S1.fa", "S2.fa"], "S2.fa: proteins beside nucleotides: say what all are with --alphabet"),
     ],

@@ -3,18 +3,57 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tropalign.clusters.dereplication import Uniques
-from tropalign.errors import InputError, TropalignWarning, UsageError, named
+from tropalign.errors import TropalignWarning, UsageError, named
 from tropalign.results.clusters import Clusters
 from tropalign.results.otu_table import OtuTable, otu_names
 from tropalign.sequences.counts import counts_of
 from tropalign.sequences.samples import RULES, numbered, samples_of
 
-#: Counts of a table at most: 2 GiB.
-MOST_COUNTS = 1 << 28
+
+class SampledReads(NamedTuple):
+    """Reads and their samples.
+
+    Attributes
+    ----------
+    samples : tuple of str
+        In the order of their bytes.
+    sample, size : int64, shape (n_reads,)
+        Which of them each read is of, and how many reads it stands for.
+    """
+
+    samples: tuple[str, ...]
+    sample: NDArray[np.int64]
+    size: NDArray[np.int64]
+
+
+def sampled(names: Sequence[str], rule: str) -> SampledReads:
+    """What the names of reads tell: see `otu_table`."""
+    samples, sample = numbered(samples_of(names, rule))
+    if len(samples) == len(names) > 1:
+        text = f"each of {len(names):,} reads is of a sample of its own, as names tell: see {named('samples')}"
+        warnings.warn(text, TropalignWarning, stacklevel=2)
+    return SampledReads(samples, sample, counts_of(names))
+
+
+def counted(clusters: Clusters, reads: SampledReads, labels: NDArray[np.int64] | None, relabel: str) -> OtuTable:
+    """The table of clusters of these reads, or of the different sequences that `labels` tells of each read."""
+    is_there = np.ones(len(reads.sample), bool) if labels is None else labels >= 0
+    cluster = clusters.labels if labels is None else clusters.labels[labels[is_there]]
+    size, sample = reads.size[is_there], reads.sample[is_there]
+    used, column = np.unique(sample, return_inverse=True)
+    places, place = np.unique(cluster * len(used) + column, return_inverse=True)
+    counts = np.zeros(len(places), np.int64)
+    np.add.at(counts, place, size)
+    samples = tuple(reads.samples[k] for k in used.tolist())
+    row, column = np.divmod(places, max(len(used), 1))
+    return OtuTable(otu_names(clusters, relabel), samples, row, column, counts)
 
 
 def otu_table(
@@ -38,14 +77,15 @@ def otu_table(
     Returns
     -------
     OtuTable
-        In the order of the clusters; sizes in names (``;size=N``) count.
+        In the order of the clusters; sizes in names (``;size=N``) count. A sample without a read in a cluster has no
+        column.
 
     Raises
     ------
     InputError
-        A read whose name tells no sample; samples without end; two clusters of one name.
+        A read whose name tells no sample; two clusters of one name.
     UsageError
-        Other samples than these two; uniques that the clusters are not of.
+        What are no clusters or uniques; other samples than these two; uniques that the clusters are not of.
 
     Warns
     -----
@@ -60,25 +100,15 @@ def otu_table(
     >>> table.names, table.samples, table.counts.tolist()
     (('Otu1',), ('a', 'b'), [[2, 1]])
     """
-    if samples not in RULES:
-        raise UsageError(f"samples {samples!r} is none of {', '.join(RULES)}")
-    names: tuple[str, ...] = tuple(clusters.sequences.names)
-    cluster = clusters.labels
-    if uniques is not None:
-        if tuple(uniques.sequences.names) != names:
-            raise UsageError("the clusters are not of these different sequences: cluster what was dereplicated")
-        is_there = uniques.labels >= 0
-        names = tuple(name for name, is_kept in zip(uniques.reads, is_there.tolist(), strict=True) if is_kept)
-        cluster = cluster[uniques.labels[is_there]]
-    distinct, sample = numbered(samples_of(names, samples))
-    if len(distinct) * len(clusters) > MOST_COUNTS:
-        raise InputError(
-            f"names tell {len(distinct):,} samples of {len(names):,} reads: write ;sample=NAME into them, or say with "
-            f"{named('samples')} which part is the sample"
-        )
-    if len(distinct) == len(names) > 1:
-        text = f"each of {len(names):,} reads is of a sample of its own, as names tell: see {named('samples')}"
-        warnings.warn(text, TropalignWarning, stacklevel=2)
-    counts = np.zeros((len(clusters), len(distinct)), np.int64)
-    np.add.at(counts, (cluster, sample), counts_of(names))
-    return OtuTable(otu_names(clusters, relabel), distinct, counts)
+    if not isinstance(clusters, Clusters) or not isinstance(uniques, Uniques | None):
+        raise UsageError("a table is made of Clusters, and of the Uniques that they are of")
+    if not isinstance(samples, str) or samples not in RULES:
+        raise UsageError(f"{named('samples')} {samples!r} is none of {', '.join(RULES)}")
+    if not isinstance(relabel, str):
+        raise UsageError(f"{named('relabel')} {relabel!r} is no text")
+    names = tuple(clusters.sequences.names)
+    if uniques is None:
+        return counted(clusters, sampled(names, samples), None, relabel)
+    if tuple(uniques.sequences.names) != names:
+        raise UsageError("the clusters are not of these different sequences: cluster what was dereplicated")
+    return counted(clusters, sampled(uniques.reads, samples), uniques.labels, relabel)

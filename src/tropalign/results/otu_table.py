@@ -26,8 +26,8 @@ class OtuTable:
         Of the clusters.
     samples : tuple of str
         In the order of their bytes.
-    counts : int64, shape (n_clusters, n_samples)
-        Reads.
+    cluster, sample, reads : int64, shape (n,)
+        Numbers above 0, cluster by cluster: how many reads of a sample a cluster has.
 
     Examples
     --------
@@ -39,7 +39,16 @@ class OtuTable:
 
     names: tuple[str, ...]
     samples: tuple[str, ...]
-    counts: NDArray[np.int64]
+    cluster: NDArray[np.int64]
+    sample: NDArray[np.int64]
+    reads: NDArray[np.int64]
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """All numbers; int64, shape (n_clusters, n_samples)."""
+        found = np.zeros((len(self.names), len(self.samples)), np.int64)
+        found[self.cluster, self.sample] = self.reads
+        return found
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Writes the table; the file appears whole or not at all.

@@ -42,7 +42,7 @@ LETTERS: Mapping[str, Mapping[str, str]] = {
     "GR:sAS": {"": "active site"},
     "intron": {"": "intron"},
 }
-#: Of nucleotides: brackets of pairs, and A with a, B with b of pseudoknots, as Infernal writes them.
+#: Letters of pairs of nucleotides: brackets of pairs, and A with a, B with b of pseudoknots, as Infernal writes them.
 PAIRED: Mapping[str, str] = {
     **dict.fromkeys("<([{" + ascii_uppercase, "stem, 5' side"),
     **dict.fromkeys(">)]}" + ascii_lowercase, "stem, 3' side"),

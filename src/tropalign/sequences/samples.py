@@ -15,6 +15,7 @@ from tropalign.sequences.batch import SequenceBatch
 from tropalign.sequences.files import file_name
 
 _SAID = re.compile(r"(?:^|;)(?:sample|barcodelabel)=([^;]*)(?=;|$)")
+_FILE = re.compile(r"[^\s;\x00-\x1f\x7f]+")
 _START = re.compile(r"[A-Za-z0-9_]*")
 
 
@@ -73,9 +74,16 @@ def pooled(batches: Iterable[SequenceBatch], paths: Iterable[str]) -> SequenceBa
     path_of: dict[str, str] = {}
     for batch, path in zip(all_batches, paths, strict=True):
         sample = Path(file_name(path)).name.partition(".")[0]
-        if not sample or sample in path_of:
-            other = f", as {shown(path_of[sample])}" if sample else ""
-            raise InputError(f"this is sample {sample!r}{other}: name each file after its sample", file=file_name(path))
+        if not _FILE.fullmatch(sample):
+            raise InputError(
+                f"a sample cannot be called {sample!r}: give the file a name that begins without blanks or semicolons",
+                file=file_name(path),
+            )
+        if sample in path_of:
+            other = shown(path_of[sample])
+            raise InputError(
+                f"this is sample {sample!r}, as {other}: name each file after its sample", file=file_name(path)
+            )
         path_of[sample] = file_name(path)
         for name in batch.names:
             if _SAID.search(name) is not None:

@@ -172,9 +172,10 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         memory_bytes = left_for_job(allowed, held_bytes(batch))
         chosen = self._chosen(batch.alphabet)
         if self.shard is not None:
+            self.counting(batch)  # merging would refuse what it refuses
             self._shard(batch, chosen, form, show, allowed)
             return
-        outputs = self._outputs(places, form, chosen, uniques)
+        outputs = self._outputs(places, form, chosen, batch, uniques)
         if self.dry_run:
             self._foretell(batch, chosen, memory_bytes, allowed)
             return
@@ -202,7 +203,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         chosen = self._chosen(batch.alphabet)
         shards.check_same(hash_of(_parameters(shards.words or [], chosen, data)))
         assert self.format is not None
-        outputs = self._outputs(places, self.format, chosen)
+        outputs = self._outputs(places, self.format, chosen, batch)
         memory_bytes = left_for_job(self.memory or default_budget(), held_bytes(batch))
         check_memory(len(batch), chosen.method, memory_bytes // 2)
         comparison, _ = compared_by(batch, chosen, self.threads, memory_bytes, devices_of(self))
@@ -261,7 +262,12 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         return ClusterOptions(**{**self.shared_with(ClusterOptions), **changes})
 
     def _outputs(
-        self, places: Mapping[str, str], form: str, chosen: ClusterOptions, uniques: Uniques | None = None
+        self,
+        places: Mapping[str, str],
+        form: str,
+        chosen: ClusterOptions,
+        batch: SequenceBatch,
+        uniques: Uniques | None = None,
     ) -> list[Output]:
         """The files that are written to these places."""
         from tropalign import __version__
@@ -271,7 +277,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         from tropalign.formats.registry import make_writer
 
         header = Header(__version__, self.command_line(format=form), chosen.parameters())
-        context = ClustersContext(self.sizeout, self.relabel or "", table_of=self.counting(uniques))
+        context = ClustersContext(self.sizeout, self.relabel or "", table_of=self.counting(batch, uniques))
         kinds = {
             "output": ("clusters", form),
             "representatives": ("representatives", "fasta"),

@@ -78,7 +78,9 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         begin = time.perf_counter()
         uniques = dereplicated(self.reads(), self.strand, self.min_size or 1)
         header = Header(__version__, self.command_line(), {})
-        context = ClustersContext(not self.no_sizes, self.relabel or "", self.no_sizes, self.counting(uniques))
+        context = ClustersContext(
+            not self.no_sizes, self.relabel or "", self.no_sizes, self.counting(uniques.sequences, uniques)
+        )
         outputs = [Output(kind, path, make_writer(kind, one, header, context)) for kind, (path, one) in paths.items()]
         clusters = uniques.clusters()
         write_all(clusters, outputs)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 #: What blastn scores nucleotides by.
 MATCH, MISMATCH, GAP_OPEN, GAP_EXTEND = 2, -3, 5, 2
-#: Of tables whose columns are not said.
+#: The columns of tables where none are named.
 COLUMNS = (
     "query,target,evalue,bits,score,identity,columns,query_start,query_end,target_start,target_end,strand,"
     "query_coverage,target_coverage,cigar"

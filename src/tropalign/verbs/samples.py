@@ -75,8 +75,10 @@ class SampleCommand(SequenceCommand, SampleOptions):
             self.refuse("standard input has no name to call a sample by: leave --samples file out, or name a file")
         if self.samples is not None and self.table is None and self.samples != "file":
             self.refuse("--samples belongs to --table: name a file for it")
-        if self.relabel is not None and not self.relabel.isprintable():
+        if self.relabel is not None and (not self.relabel.strip() or not self.relabel.isprintable()):
             self.refuse("--relabel: give letters, digits or punctuation")
+        if self.relabel is not None and self.relabel.startswith(("#", ">")):
+            self.refuse(f"--relabel {self.relabel}: readers of tables and FASTA take a name that begins so for none")
 
     def reads(self) -> SequenceBatch:
         """The sequences of all files, with the names of their samples if files tell these."""
@@ -87,9 +89,13 @@ class SampleCommand(SequenceCommand, SampleOptions):
             return pooled((self.batch(path) for path in self.queries), self.queries)
         return self.batch(self.queries)
 
-    def counting(self, uniques: Uniques | None) -> Callable[[Clusters], OtuTable]:
-        """What makes the table of clusters."""
-        from tropalign.clusters.table import otu_table
+    def counting(self, batch: SequenceBatch, uniques: Uniques | None = None) -> Callable[[Clusters], OtuTable] | None:
+        """What makes the table of clusters of these reads; names that tell no sample are refused at once."""
+        if self.table is None:
+            return None
+        from tropalign.clusters.table import counted, sampled
 
         rule = "label" if self.samples in (None, "file") else self.samples
-        return partial(otu_table, uniques=uniques, samples=rule, relabel=self.relabel or "")
+        reads = sampled(tuple(batch.names) if uniques is None else uniques.reads, rule)
+        labels = None if uniques is None else uniques.labels
+        return partial(counted, reads=reads, labels=labels, relabel=self.relabel or "")

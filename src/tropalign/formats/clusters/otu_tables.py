@@ -29,23 +29,27 @@ def encode_tsv(clusters: Clusters | OtuTable, context: ClustersContext) -> bytes
     """All lines."""
     table = _counted(clusters, context)
     check_names([*table.names, *table.samples])
-    lines = ["\t".join(["#OTU ID", *table.samples])]
-    lines += (
-        "\t".join([name, *map(str, counts)]) for name, counts in zip(table.names, table.counts.tolist(), strict=True)
-    )
-    return ("\n".join(lines) + "\n").encode("utf-8", "backslashreplace")
+    text = bytearray("\t".join(["#OTU ID", *table.samples]).encode("utf-8", "backslashreplace") + b"\n")
+    ends = np.searchsorted(table.cluster, np.arange(len(table.names)), "right").tolist()
+    begin = 0
+    for name, end in zip(table.names, ends, strict=True):  # a row at a time: most numbers are 0
+        counts = ["0"] * len(table.samples)
+        for sample, reads in zip(table.sample[begin:end].tolist(), table.reads[begin:end].tolist(), strict=True):
+            counts[sample] = str(reads)
+        text += "\t".join([name, *counts]).encode("utf-8", "backslashreplace") + b"\n"
+        begin = end
+    return bytes(text)
 
 
 def encode_biom(clusters: Clusters | OtuTable, context: ClustersContext) -> bytes:
     """What depends on the table, as JSON."""
     table = _counted(clusters, context)
-    rows, columns = np.nonzero(table.counts)
-    places = np.stack([rows, columns, table.counts[rows, columns]], axis=1)
+    places = np.stack([table.cluster, table.sample, table.reads], axis=1)
     return json.dumps(
         {
             "matrix_type": "sparse",
             "matrix_element_type": "int",
-            "shape": list(table.counts.shape),
+            "shape": [len(table.names), len(table.samples)],
             "rows": [{"id": name, "metadata": None} for name in table.names],
             "columns": [{"id": name, "metadata": None} for name in table.samples],
             "data": places.tolist(),
