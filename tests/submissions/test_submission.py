@@ -81,6 +81,8 @@ def with_others(verb, dest, value):
         outputs = ["representatives"]
     if dest in ("samples", "relabel"):
         outputs = ["table"]
+    if (verb, dest) == ("cluster", "min_size"):
+        others["dereplicate"] = True
     if dest == "keep_length":
         inputs["add"] = [{"file": DIGEST, "name": "new.fa"}]
     if option.group == "Homologs":
