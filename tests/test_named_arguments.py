@@ -35,6 +35,7 @@ CALLS = {
     ta.add_sequences: lambda **given: ta.add_sequences(ALIGNED, {"d": "MKVLAWHEA"}, **given),
     ta.merge_alignments: lambda **given: ta.merge_alignments(ALIGNED, OTHERS, **given),
     ta.cluster: lambda **given: ta.cluster(PROTEINS, **given),
+    ta.dereplicate: lambda **given: ta.dereplicate(PROTEINS, **given),
     ta.decode: lambda **given: ta.decode("cpg", {"a": "ACGTACGTTGCA"}, **given),
     ta.place: lambda **given: list(ta.place(PACKAGE, [("x", "ACGTA")], **given)),
     ta.search: lambda **given: ta.search(MODELS, PROTEINS, **given),
