@@ -6,6 +6,7 @@ import sys
 
 from tropalign.formats.format import BYTES, Format
 from tropalign.options.option import REQUIRED, again, input_file, output_file
+from tropalign.sequences.databases import SUFFIX
 from tropalign.verbs.command import Command, Served
 from tropalign.verbs.run_options import SEQUENCE_FILES, OutputOptions
 
@@ -16,7 +17,7 @@ class Build(Command):
     verb = "db build"
     summary = "make a store of files of sequences"
     served = Served(
-        title="Build a database", kind="", format=Format("store", (".tdb",), BYTES), example={"sources": "family.fasta"}
+        title="Build a database", kind="", format=Format("store", (SUFFIX,), BYTES), example={"sources": "family.fasta"}
     )
 
     sources: list[str] = input_file(
@@ -30,7 +31,7 @@ class Build(Command):
     output: str = output_file(
         default=REQUIRED,
         output="main",
-        suffix=".tdb",
+        suffix=SUFFIX,
         flags=("-o", "--output"),
         metavar="STORE",
         help="the file to make, .tdb by custom",
@@ -113,7 +114,9 @@ class Databases(Command):
         _check_stdout()
         found = list(databases())
         if not found:
-            where = f"no store (.tdb) in {shown(os.environ[VARIABLE])}" if os.environ.get(VARIABLE) else "it is not set"
+            where = (
+                f"no store ({SUFFIX}) in {shown(os.environ[VARIABLE])}" if os.environ.get(VARIABLE) else "it is not set"
+            )
             self.refuse(f"{VARIABLE} names folders of stores, and {where}: tropalign db build makes stores")
         width = max(len(name) for name, _ in found)
         for name, path in found:

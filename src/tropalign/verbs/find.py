@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 #: What blastn scores nucleotides by.
 MATCH, MISMATCH, GAP_OPEN, GAP_EXTEND = 2, -3, 5, 2
+#: What is reported where nothing is said: how significant, and how much of it per query.
+MAX_EVALUE, TOP = 1e-3, 500
 #: The columns of tables where none are named.
 COLUMNS = (
     "query,target,evalue,bits,score,identity,columns,query_start,query_end,target_start,target_end,strand,"
@@ -39,7 +41,8 @@ class Find(PairsCommand):
     summary = "search a database with sequences, as BLAST does, but exactly"
     description = (
         "Aligns each query with each sequence of a database and reports what is significant: local alignments with "
-        "E-values up to 0.001, of each query the 500 best. What tropalign pairs does, with a searcher's defaults."
+        f"E-values up to {MAX_EVALUE}, of each query the {TOP} best. What tropalign pairs does, with a searcher's "
+        "defaults."
     )
     example = """example:
   tropalign db build swissprot.fasta.gz -o swissprot.tdb
@@ -93,9 +96,14 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         default=None,
         help="both: the better of the query's two strands (default for nucleotides); plus: the query's own",
     )
-    top: int | None = but(SelectionOptions, "top", default=500, help="the K best targets of each query (default: 500)")
+    top: int | None = but(
+        SelectionOptions, "top", default=TOP, help=f"the K best targets of each query (default: {TOP})"
+    )
     max_evalue: float | None = but(
-        SelectionOptions, "max_evalue", default=1e-3, help="only alignments with at most this E-value (default: 0.001)"
+        SelectionOptions,
+        "max_evalue",
+        default=MAX_EVALUE,
+        help=f"only alignments with at most this E-value (default: {MAX_EVALUE})",
     )
     composition: CompositionName | None = but(  # type: ignore[assignment]  # by the alphabet
         CompositionOption,
