@@ -126,6 +126,7 @@ def test_names_of_uniprot_and_parts_are_known(tmp_path):
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
+        ("# STOCKHOLM 1.0\na/1-5 MKAVLAWWW\n//\n", "record 'a/1-5': the row has 9 residues, and the sequence"),
         ("# STOCKHOLM 1.0\nb MKAV\n//\n", "record 'b': the row has 4 residues, and the sequence of the family has 6"),
         ("# STOCKHOLM 1.0\nb MKAVAW\n#=GR b SS HH\n//\n", "read as Stockholm, this is no alignment"),
         ("# STOCKHOLM 1.0\n//\n", "the file holds no alignment|read as Stockholm, this is no alignment"),

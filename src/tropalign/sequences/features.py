@@ -154,7 +154,7 @@ def _of_rows(lines: Iterable[bytes], file: str, known: _Known) -> Iterator[Featu
             yield said
             continue
         name, first = found
-        if not first and not _PART.fullmatch(said) and sum(is_residue) != known.length_of[name]:
+        if known.name(said) is not None and sum(is_residue) != known.length_of[name]:
             raise InputError(
                 f"the row has {sum(is_residue):,} residues, and the sequence of the family has "
                 f"{known.length_of[name]:,}: name the alignment of these sequences",
