@@ -38,6 +38,8 @@ STEPS = 64
 LEAST_PARTS = 8
 #: Pairs whose lambda is sought at a time.
 AT_ONCE = 8192
+#: Residues that are counted at a time: each takes 8 bytes meanwhile.
+PIECE = 1 << 20
 #: Rounds of Newton's method, which half of them end as a rule: as many for every pair, whatever stands beside it.
 ROUNDS = 12
 
@@ -135,7 +137,8 @@ class _Shares:
         counts = np.empty((len(used), len(codes)))
         spans = zip(batch.offsets[used].tolist(), batch.offsets[used + 1].tolist(), strict=True)
         for k, (begin, end) in enumerate(spans):
-            counts[k] = np.bincount(number[batch.codes[begin:end]], minlength=len(codes) + 1)[:-1]
+            pieces = (batch.codes[at : min(at + PIECE, end)] for at in range(begin, end, PIECE))
+            counts[k] = sum(np.bincount(number[piece], minlength=len(codes) + 1)[:-1] for piece in pieces)
         sums = counts.sum(axis=1, keepdims=True)
         self._shares = np.where(sums > 0, counts / np.maximum(sums, 1), shares)  # without a known letter: as average
 
