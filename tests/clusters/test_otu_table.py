@@ -164,6 +164,7 @@ def test_files_and_labels_make_one_table(files, reads, tmp_path):
         (["--relabel_sha1"], 2, "write --relabel sha1"),
         (["-", "-"], 2, "standard input can be read once"),
         (["-", "--samples", "file"], 2, "standard input has no name"),
+        (["-"], 2, "standard input has no name to call a sample by"),
         (["absent.fa"], 3, "absent.fa"),
         (["{0}", "--samples", "file", "--table", "{1}/t.tsv"], 3, "as"),
     ],

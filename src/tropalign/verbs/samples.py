@@ -67,12 +67,17 @@ class SampleCommand(SequenceCommand, SampleOptions):
         help=SEQUENCE_FILES,
     )
 
+    @property
+    def _is_by_file(self) -> bool:
+        """Whether each file is a sample."""
+        return len(self.queries) > 1 if self.samples is None else self.samples == "file"
+
     def check_samples(self) -> None:
         """Refuses options of samples that do not go together."""
         if self.queries.count("-") > 1:
             self.refuse("standard input can be read once: name - once")
-        if self.samples == "file" and "-" in self.queries:
-            self.refuse("standard input has no name to call a sample by: leave --samples file out, or name a file")
+        if self._is_by_file and "-" in self.queries:
+            self.refuse("standard input has no name to call a sample by: write --samples label, or name a file")
         if self.samples is not None and self.table is None and self.samples != "file":
             self.refuse("--samples belongs to --table: name a file for it")
         if self.relabel is not None and (not self.relabel.strip() or not self.relabel.isprintable()):
@@ -84,8 +89,7 @@ class SampleCommand(SequenceCommand, SampleOptions):
         """The sequences of all files, with the names of their samples if files tell these."""
         from tropalign.sequences.samples import pooled
 
-        by_file = len(self.queries) > 1 if self.samples is None else self.samples == "file"
-        if by_file:
+        if self._is_by_file:
             return pooled((self.batch(path) for path in self.queries), self.queries)
         return self.batch(self.queries)
 
