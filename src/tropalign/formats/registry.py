@@ -97,9 +97,10 @@ def format_for_path(kind: str, path: str | os.PathLike[str] | None) -> str:
         if suffix in form.suffixes:
             return name
     known = {suffix for form in _formats(kind).values() for suffix in form.suffixes}
+    option = ", or choose the format by its option" if kind in ROOMS else ""  # files beside the main one have none
     raise UsageError(
         f"{path}: no format has the suffix {suffix!r}: end the name in one of {' '.join(sorted(known))} (and "
-        f"{' '.join(COMPRESSED)} to compress), or choose the format by its option"
+        f"{' '.join(COMPRESSED)} to compress){option}"
     )
 
 
