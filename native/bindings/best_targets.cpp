@@ -20,9 +20,9 @@ constexpr int64_t kLongestRankedTarget = 1 << 16;
 Dict best_targets_of(Column<uint8_t> query_codes, Column<int64_t> query_offsets,
                      std::optional<Column<uint8_t>> reverse_codes, Column<uint8_t> target_codes,
                      Column<int64_t> target_offsets, std::tuple<int64_t, int64_t> span, bool skips_self, int64_t most,
-                     int32_t least_score, Matrix matrix, int32_t gap_open, int32_t gap_extend, const char *mode,
-                     std::tuple<bool, bool, bool, bool> free_ends, int n_threads, int64_t memory_bytes,
-                     Progress progress) {
+                     Array<int32_t, 2> least_scores, Column<int32_t> class_of_target, Matrix matrix, int32_t gap_open,
+                     int32_t gap_extend, const char *mode, std::tuple<bool, bool, bool, bool> free_ends, int n_threads,
+                     int64_t memory_bytes, Progress progress) {
     require_threads(n_threads);
     require_progress(progress);
     require(memory_bytes > 0, "memory_bytes: not above 0");
@@ -43,7 +43,17 @@ Dict best_targets_of(Column<uint8_t> query_codes, Column<int64_t> query_offsets,
     require(request.targets.count <= INT32_MAX, "target_offsets: too many targets");
     request.skips_self = skips_self;
     request.most = most;
-    request.least_score = least_score;
+    const auto n_classes = static_cast<int64_t>(least_scores.shape(1));
+    require(static_cast<int64_t>(least_scores.shape(0)) == request.last - request.first,
+            "least_scores: not a row per query of the span");
+    require(n_classes >= 1, "least_scores: no class");
+    require(static_cast<int64_t>(class_of_target.size()) == request.targets.count,
+            "class_of_target: not one of each target");
+    require(std::all_of(class_of_target.data(), class_of_target.data() + class_of_target.size(),
+                        [n_classes](int32_t k) { return k >= 0 && k < n_classes; }),
+            "class_of_target: one has no column in least_scores");
+    request.least_scores = least_scores.data(), request.n_classes = n_classes;
+    request.class_of_target = class_of_target.data();
     request.free_ends = {std::get<0>(free_ends), std::get<1>(free_ends), std::get<2>(free_ends),
                          std::get<3>(free_ends)};
     request.n_threads = n_threads;
@@ -71,7 +81,7 @@ void bind_best_targets(nb::module_ &m) {
     using namespace tropalign;
     m.def("best_targets", &best_targets_of, array("query_codes"), array("query_offsets"),
           nb::arg("reverse_codes").noconvert().none(), array("target_codes"), array("target_offsets"), "span"_a,
-          "skips_self"_a, "most"_a, "least_score"_a, array("matrix"), "gap_open"_a, "gap_extend"_a, "mode"_a,
-          "free_ends"_a, "n_threads"_a, "memory_bytes"_a, "progress"_a.none() = nb::none(),
+          "skips_self"_a, "most"_a, array("least_scores"), array("class_of_target"), array("matrix"), "gap_open"_a,
+          "gap_extend"_a, "mode"_a, "free_ends"_a, "n_threads"_a, "memory_bytes"_a, "progress"_a.none() = nb::none(),
           "The best targets of each query; see tropalign.pairwise.");
 }

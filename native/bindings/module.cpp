@@ -7,6 +7,8 @@
 
 void bind_pairwise(nanobind::module_ &);
 void bind_best_targets(nanobind::module_ &);
+void bind_adjusted(nanobind::module_ &);
+void bind_normal(nanobind::module_ &);
 void bind_pair_bounds(nanobind::module_ &);
 void bind_shared_words(nanobind::module_ &);
 void bind_pair_aligner(nanobind::module_ &);
@@ -45,6 +47,8 @@ NB_MODULE(_native, m) {
           "The instruction set whose kernels run (TROPALIGN_ISA overrides the best).");
     bind_pairwise(m);
     bind_best_targets(m);
+    bind_adjusted(m);
+    bind_normal(m);
     bind_pair_bounds(m);
     bind_shared_words(m);
     bind_pair_aligner(m);

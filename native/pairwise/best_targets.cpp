@@ -35,8 +35,10 @@ struct Kept {
 /// and target.
 class Lists {
   public:
-    Lists(int64_t n_queries, int64_t most, int32_t least_score) : most_(most), lists_(n_queries), least_(n_queries) {
-        for (auto &least : least_) least.store(least_score, std::memory_order_relaxed);
+    explicit Lists(const BestRequest &request)
+        : most_(request.most), lists_(request.last - request.first), least_(lists_.size()) {
+        for (size_t k = 0; k < least_.size(); ++k)
+            least_[k].store(request.lowest_score(request.first + static_cast<int64_t>(k)), std::memory_order_relaxed);
     }
 
     /// A score below this one is not kept.
@@ -85,8 +87,7 @@ class BestRun {
     BestRun(const Kernels &kernels, const GroupKernels &group_kernels, const Scoring &scoring,
             const BestRequest &request)
         : kernels_(kernels), group_kernels_(group_kernels), scoring_(scoring), request_(request),
-          in_groups_(fits(scoring, 8) && scoring.step_fits8),
-          lists_(request.last - request.first, request.most, request.least_score) {}
+          in_groups_(fits(scoring, 8) && scoring.step_fits8), lists_(request) {}
 
     BestTargets run(const Poll &poll) {
         sort_targets();
@@ -241,7 +242,9 @@ class BestRun {
         if (highest < least) return;
         for (int l = 0; l < group.n_lanes; ++l) {
             const int32_t target = order_[group.begin + l];
-            if (scores[l] < lists_.least(query - request_.first) || (request_.skips_self && target == query)) continue;
+            if (scores[l] < lists_.least(query - request_.first) || scores[l] < request_.least_score(query, target) ||
+                (request_.skips_self && target == query))
+                continue;
             lists_.offer(query - request_.first, {scores[l], target, is_minus >> l & 1 ? -1 : 1});
         }
     }

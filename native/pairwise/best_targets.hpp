@@ -1,6 +1,7 @@
 // The best targets of each query, out of all of a set: scores a group of targets at a time, and of these what a query
 // keeps. No list of pairs is made.
 #pragma once
+#include <algorithm>
 #include <vector>
 
 #include "../compute/scratch.hpp"
@@ -39,12 +40,24 @@ struct GroupKernels {
 const GroupKernels *selected_group_kernels();
 
 struct BestRequest {
+    int32_t least_score(int64_t query, int64_t target) const {
+        return least_scores[(query - first) * n_classes + class_of_target[target]];
+    }
+    int32_t lowest_score(int64_t query) const {
+        const int32_t *of_query = least_scores + (query - first) * n_classes;
+        return *std::min_element(of_query, of_query + n_classes);
+    }
+
     Sequences queries, targets;
     const Sequences *reverse;  // the queries' other strand, or null
     int64_t first, last;       // queries [first, last)
     bool skips_self;           // query k and target k are one sequence, which is no pair
     int64_t most;              // targets that a query keeps
-    int32_t least_score;       // of a pair that is kept
+    // What a pair has to score to be kept, by the query and by the class of the target, which depends on its length:
+    // [query - first][class].
+    const int32_t *least_scores;
+    int64_t n_classes;
+    const int32_t *class_of_target;
     FreeEnds free_ends;
     int n_threads;  // fewer run where memory_bytes is little
     int64_t memory_bytes;

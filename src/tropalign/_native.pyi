@@ -67,7 +67,8 @@ def best_targets(
     span: tuple[int, int],
     skips_self: bool,
     most: int,
-    least_score: int,
+    least_scores: _int32,
+    class_of_target: _int32,
     matrix: _int32,
     gap_open: int,
     gap_extend: int,
@@ -77,6 +78,27 @@ def best_targets(
     memory_bytes: int,
     progress: Callable[[int], object] | None = None,
 ) -> dict[str, Any]: ...
+def adjusted_scores(
+    query_codes: _uint8,
+    query_offsets: _int64,
+    target_codes: _uint8,
+    target_offsets: _int64,
+    query_index: _int64,
+    target_index: _int64,
+    matrix: _int32,
+    gap_open: int,
+    gap_extend: int,
+    residues: _uint8,
+    shares: _float64,
+    lambda_: float,
+    entropy: float,
+    pseudocounts: float,
+    parts: int,
+    n_threads: int,
+    memory_bytes: int,
+    progress: Callable[[int], object] | None = None,
+) -> dict[str, Any]: ...
+def normal_cumulative(values: _float64) -> _float64: ...
 def score_bounds(
     query_codes: _uint8,
     query_offsets: _int64,

@@ -38,7 +38,7 @@ def proteins(tmp_path):
 
 def test_proteins_are_judged_by_composition(proteins, tmp_path):
     found = rows(["find", *proteins], tmp_path)
-    asked = ["--top", "500", "--max-evalue", "1e-3", "--composition", "scaled"]
+    asked = ["--top", "500", "--max-evalue", "1e-3", "--composition", "adjusted"]
     assert found == rows(["pairs", *proteins, *asked], tmp_path)
     assert 4 * 5 < len(found) < 4 * 38 and all(float(row[3]) <= 1e-3 for row in found)
     raw = rows(["find", *proteins, "--composition", "ignored"], tmp_path)

@@ -4,12 +4,12 @@ import pickle
 
 import numpy as np
 import pytest
-from oracles.composition import scaled_score
+from oracles.composition import adjusted_score, scaled_score
 
 import tropalign as ta
 from tropalign.cli.main import main
 from tropalign.errors import ScoringError, UsageError
-from tropalign.pairwise.composition import STEPS, Composition
+from tropalign.pairwise.composition import STEPS, STRETCH, Scaled
 from tropalign.pairwise.engines import Rows
 from tropalign.pairwise.options import PairOptions
 from tropalign.scoring.ungapped import background, rates
@@ -31,8 +31,8 @@ def biased(random, n, longest, letters, alphabet, least=1):
     return ta.SequenceBatch.from_strings(texts, alphabet=alphabet)
 
 
-def all_pairs(queries, targets, **how):
-    return next(iter(ta.align_all(queries, targets, composition="scaled", device="cpu", **how)))
+def all_pairs(queries, targets, composition="scaled", **how):
+    return next(iter(ta.align_all(queries, targets, composition=composition, device="cpu", **how)))
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -60,6 +60,55 @@ def test_scores_are_those_of_plain_python(seed, matrix, gap, letters, alphabet, 
             for one, i in ((batch, table.query_index[k]), (targets, table.target_index[k]))
         ]
         assert table.scaled_score[k] == scaled_score(*sides, matrix.scores.tolist(), *gap, residues, average)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(("name", "gap"), [("BLOSUM62", (11, 1)), ("BLOSUM45", (14, 2)), ("PAM70", (10, 1))])
+def test_adjusted_scores_are_those_of_plain_python(seed, name, gap):
+    """To 1: a solver of another kind may round a score of residues otherwise."""
+    random, matrix = np.random.default_rng(seed), ta.SubstitutionMatrix.from_name(name)
+    queries, targets = (biased(random, n, 80, "ACDEFGHIKLMNPQRSTVWY", PROTEIN) for n in (3, 5))
+    table = all_pairs(queries, targets, "adjusted", matrix=matrix, gap=ta.Gap(*gap))
+    codes, shares = background(PROTEIN)
+    assert len(table) == 15
+    for k in range(len(table)):
+        query, target = (
+            batch.codes[batch.offsets[i] : batch.offsets[i + 1]].tolist()
+            for batch, i in ((queries, table.query_index[k]), (targets, table.target_index[k]))
+        )
+        how = matrix.scores.tolist(), *gap, codes.tolist(), shares, *rates(matrix)
+        assert abs(table.scaled_score[k] - adjusted_score(query, target, *how)) <= 1
+
+
+def test_an_adjusted_score_may_pass_the_raw_one(sets):
+    """By the raw score alone such a pair would not be found at its E-value."""
+    whole, raw = (all_pairs(*sets, kind) for kind in ("adjusted", "ignored"))
+    ratio = raw.columns(["evalue"])["evalue"] / whole.columns(["evalue"])["evalue"]
+    k = int(np.argmax(np.where(ratio < STRETCH, ratio, 0)))
+    assert whole.scaled_score[k] > whole.score[k] + 5
+    pair = [
+        side[int(i) : int(i) + 1] for side, i in zip(sets, (whole.query_index[k], whole.target_index[k]), strict=True)
+    ]
+    evalues = [all_pairs(*pair, kind).columns(["evalue"])["evalue"][0] for kind in ("ignored", "adjusted")]
+    between = float(np.sqrt(np.prod(evalues)))
+    assert len(all_pairs(*pair, "adjusted", max_evalue=between)) == 1
+    assert len(all_pairs(*pair, "ignored", max_evalue=between)) == 0
+
+
+def test_sequences_of_a_residue_are_scaled():
+    """No matrix says as much of pairs of one residue as the matrix says of average ones."""
+    pair = ["A" * 4000], ["A" * 4000]
+    adjusted, scaled = (all_pairs(*pair, kind, alphabet="protein").scaled_score for kind in ("adjusted", "scaled"))
+    assert adjusted.tolist() == scaled.tolist() == [8000]
+
+
+def test_adjusted_scores_depend_on_the_pair_alone(sets):
+    whole = all_pairs(*sets, "adjusted", n_threads=2, memory_bytes=1 << 28)
+    turned = all_pairs(*sets[::-1], "adjusted", n_threads=1)
+    scores = whole.scaled_score.reshape(len(sets[0]), len(sets[1]))
+    np.testing.assert_array_equal(turned.scaled_score.reshape(len(sets[1]), len(sets[0])).T, scores)
+    one = all_pairs(sets[0][2:3], sets[1][7:8], "adjusted")
+    assert one.scaled_score.tolist() == [scores[2, 7]]
 
 
 def test_decimals_count_in_their_own_units():
@@ -91,7 +140,7 @@ def test_long_sequences_and_many_decimals_have_coarser_parts(length):
 
 
 def test_sequences_may_be_too_long():
-    with pytest.raises(ScoringError, match="sequences of 20,000,000 residues are too long for scores that composition"):
+    with pytest.raises(ScoringError, match="sequences of 20,000,000 residues are too long for scores that know comp"):
         all_pairs(["ACGTACGTAA"], ["ACGTT" * 4_000_000], matrix=BLASTN, gap=ta.Gap(5, 2))
 
 
@@ -100,8 +149,8 @@ def test_average_composition_changes_nothing():
     counts = np.rint(1000 * shares).astype(int)
     text = "".join(PROTEIN.letters[code] * n for code, n in zip(codes.tolist(), counts.tolist(), strict=True))
     table = all_pairs([text], [text[::-1]], matrix="BLOSUM62", gap=ta.Gap(11, 1))
-    composition = Composition(table.queries, None, table.targets, PairOptions(BLOSUM62, ta.Gap(11, 1)), 1 << 28)
-    assert composition.parts(Rows(table.query_index, table.target_index, "score", None)).tolist() == [STEPS]
+    composition = Scaled(table.queries, None, table.targets, PairOptions(BLOSUM62, ta.Gap(11, 1)), 1 << 28)
+    assert composition._parts(Rows(table.query_index, table.target_index, "score", None)).tolist() == [STEPS]
     assert table.scaled_score.tolist() == table.score.tolist()
 
 
@@ -117,14 +166,18 @@ def sets():
     return biased(random, 12, 150, letters, PROTEIN, 30), biased(random, 60, 150, letters, PROTEIN, 30)
 
 
-@pytest.mark.parametrize("how", [{"max_evalue": 1e-2}, {"min_bits": 25.0}, {"max_evalue": 5.0, "min_bits": 20.0}])
-def test_filters_keep_the_rows_that_suffice(sets, how):
-    whole = all_pairs(*sets)
-    columns = whole.columns(["evalue", "bits"])
-    wanted = whole.take(
-        (columns["evalue"] <= how.get("max_evalue", np.inf)) & (columns["bits"] >= how.get("min_bits", -np.inf))
-    )
-    found = all_pairs(*sets, **how)
+@pytest.mark.parametrize("how", [{"max_evalue": 1.0}, {"min_bits": 20.0}, {"max_evalue": 5.0, "min_bits": 15.0}])
+@pytest.mark.parametrize("composition", ["scaled", "adjusted"])
+def test_filters_keep_the_rows_that_suffice(sets, composition, how):
+    whole = all_pairs(*sets, composition)
+    raw = next(iter(ta.align_all(*sets, device="cpu")))
+    is_kept = np.ones(len(whole), bool)
+    for table, stretch in ((whole, 1), (raw, STRETCH if composition == "adjusted" else 1)):
+        columns = table.columns(["evalue", "bits"])
+        is_kept &= columns["evalue"] <= stretch * how.get("max_evalue", np.inf)
+        is_kept &= columns["bits"] >= how.get("min_bits", -np.inf) - np.log2(stretch)
+    wanted = whole.take(is_kept)
+    found = all_pairs(*sets, composition, **how)
     assert 0 < len(found) < len(whole)
     assert found == wanted
     raw = next(iter(ta.align_all(*sets, device="cpu", **how)))
@@ -193,8 +246,8 @@ def test_tables_keep_scaled_scores(sets):
     assert table[2:5].scaled_score.tolist() == table.scaled_score[2:5].tolist()
     columns = table.columns(["score", "scaled_score", "evalue"])
     assert columns["scaled_score"].tolist() == table.scaled_score.tolist()
-    lengths = table.queries.lengths[table.query_index]
-    np.testing.assert_array_equal(columns["evalue"], table.significance.evalues(table.scaled_score, lengths))
+    lengths = table.queries.lengths[table.query_index], table.targets.lengths[table.target_index]
+    np.testing.assert_array_equal(columns["evalue"], table.significance.evalues(table.scaled_score, *lengths))
     raw = next(iter(ta.align_all(*sets, max_evalue=1.0, device="cpu")))
     assert raw.columns(["scaled_score"])["scaled_score"].tolist() == raw.score.tolist()
     assert raw != table
@@ -203,8 +256,12 @@ def test_tables_keep_scaled_scores(sets):
 def test_what_is_refused(sets):
     with pytest.raises(UsageError, match="composition scaled is for E-values and bits, which local alignments have"):
         list(ta.align_all(*sets, mode="global", composition="scaled"))
-    with pytest.raises(UsageError, match="composition 'adjusted' is none of ignored, scaled"):
-        list(ta.align_all(*sets, composition="adjusted"))
+    with pytest.raises(UsageError, match="composition 'known' is none of ignored, scaled, adjusted"):
+        list(ta.align_all(*sets, composition="known"))
+    with pytest.raises(ScoringError, match="matrices are adjusted to the composition of proteins only: take compo"):
+        list(ta.align_all(["ACGTACGT"], ["ACGTACGT"], composition="adjusted", matrix=BLASTN, gap=ta.Gap(5, 2)))
+    with pytest.raises(ScoringError, match="with gap costs of two pieces no matrix is adjusted to composition: take"):
+        list(ta.align_all(*sets, composition="adjusted", gap=ta.Gap(11, 1, 14, 0.5)))
     with pytest.raises(UsageError, match="composition scaled goes by the residues of whole sequences"):
         list(ta.align_all(["ACGTACGTACGTAAACC"], ["MKVLAWMKVLAW"], translate="query", composition="scaled"))
 

@@ -166,10 +166,12 @@ def test_significance_is_that_of_the_statistics():
     proteins = ta.read_sequences(Path(__file__).parent.parent / "data/proteins.fasta")
     (table,) = ta.align_all(proteins, n_threads=1)
     statistics = ta.score_statistics("BLOSUM62", ta.Gap(11, 1))
-    columns = table[5:90].columns(["evalue", "bits", "query_length"])
+    columns = table[5:90].columns(["evalue", "bits", "query_length", "target_length"])
     space = {"n_residues": int(proteins.offsets[-1]), "n_sequences": len(proteins)}
     assert columns["bits"].tolist() == statistics.bits(table.score[5:90]).tolist()
-    expected = statistics.evalues(table.score[5:90], columns["query_length"], **space)
+    expected = statistics.evalues(
+        table.score[5:90], columns["query_length"], target_lengths=columns["target_length"], **space
+    )
     assert columns["evalue"].tolist() == expected.tolist() and len(set(expected)) > 30
 
 

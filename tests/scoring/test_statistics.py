@@ -106,7 +106,35 @@ def test_the_adjustment_is_the_largest_that_fits():
         assert BLOSUM62.search_spaces(m, n, count) == (m - length) * (n - count * length)
 
 
+def test_pairs_of_starts_are_about_the_mean_of_what_is_left():
+    """(m - x)+ (n - y)+ for lengths x and y drawn from the two-dimensional normal distribution of the paper."""
+    random = np.random.default_rng(3)
+    for score, m, n in ((60, 200, 300), (90, 150, 900), (150, 300, 260)):
+        lines = BLOSUM62.lengths
+        mean, variance, covariance = (p * score + q for p, q in (lines.mean, lines.variance, lines.covariance))
+        # The covariance that the table gives is a little more than the variance: as near as a distribution can have.
+        drawn = random.multivariate_normal(
+            [mean] * 2, [[variance, 0.999 * variance], [0.999 * variance, variance]], 10**6
+        )
+        left = np.maximum(m - drawn[:, 0], 0) * np.maximum(n - drawn[:, 1], 0)
+        found = BLOSUM62.lengths.pairs_of_starts(np.array(float(score)), BLOSUM62.lambda_, m, n)
+        assert covariance == pytest.approx(variance, rel=0.03)
+        assert float(found) == pytest.approx(left.mean(), rel=0.15)
+
+
+def test_long_sequences_have_room_everywhere():
+    evalue = float(BLOSUM62.evalues(100, 10**8, 10**9, 10, 10**8))
+    assert evalue == pytest.approx(BLOSUM62.k * 1e17 * np.exp(-26.7), rel=1e-4)
+
+
+def test_a_target_that_is_short_leaves_less_room():
+    evalues = BLOSUM62.evalues(60, 300, 10**6, 3000, [20, 50, 100, 300, 1000, 10_000])
+    assert (np.diff(evalues) > 0).all()
+    assert evalues[0] < evalues[-1] / 10
+
+
 def test_shapes():
+    assert BLOSUM62.evalues([50, 60], 200, 1000, 2, [[10], [20]]).shape == (2, 2)
     assert BLOSUM62.evalues(50, 200, 1000, 2).shape == ()
     assert BLOSUM62.evalues([50, 60], 200, 1000, 2).shape == (2,)
     assert BLOSUM62.evalues([[50], [60]], [200, 300, 400], 1000, 2).shape == (2, 3)
@@ -125,6 +153,11 @@ def test_shapes():
 def test_wrong_sizes(lengths, residues, sequences, words):
     with pytest.raises(ta.errors.UsageError, match=f"^{words}$"):
         BLOSUM62.evalues(50, lengths, residues, sequences)
+
+
+def test_wrong_target_lengths():
+    with pytest.raises(ta.errors.UsageError, match="^the lengths of targets have to be whole numbers above 0$"):
+        BLOSUM62.evalues(50, 10, 1000, 2, [5, 0])
 
 
 @pytest.mark.parametrize("evalue", [0, -1, float("nan"), float("inf"), True, "1"])

@@ -1,29 +1,39 @@
 """What the residues of two sequences take from the score of their alignment: composition-based statistics.
 
-Sequences that are rich in the same residues score high by chance. Two compositions p and q have the lambda' that
-solves ``sum p_i q_j exp(lambda' s_ij) = 1``. With rho = lambda' / lambda (lambda: of average compositions), but no less
-than 1/2 and no more than 1, the pair is aligned by the scores rho s_ij and the same gap costs; the score found has the
-lambda and K of average compositions (Schaffer and others 2001; blastp's -comp_based_stats 1 is of this kind).
+Sequences that are rich in the same residues score high by chance. There are two corrections; both scores have the
+lambda and K of average compositions.
 
+**Scaled** (Schaffer and others 2001; blastp's -comp_based_stats 1 is of this kind). Two compositions p and q have the
+lambda' that solves ``sum p_i q_j exp(lambda' s_ij) = 1``. With rho = lambda' / lambda (lambda: of average compositions),
+but no less than 1/2 and no more than 1, the pair is aligned by the scores rho s_ij and the same gap costs.
 No alignment of pair scores M and gap costs G gains: rho M - G <= rho (M - G) <= M - G. So what a raw score leaves out
 would be left out by the scaled one, too, and only the rest is aligned again. rho is rounded to 64ths, with which scaled
 scores are whole numbers, as are those of 64 times the gap costs: nothing else is rounded. Where 64 times the scores
 would not fit 32 bits (long sequences, many decimals), it is a lesser power of two, and scores are rounded down.
+
+**Adjusted** (Yu and Altschul 2005; -comp_based_stats 2). The pair is aligned by the matrix that is right for sequences
+of these compositions (native/pairwise/adjusted.hpp), in 32nds of a unit. Such a score may be higher than the raw one:
+pairs are judged up to `STRETCH` times the E-value that is asked for. Compositions too poor for a matrix of its own
+are scaled.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign import _native
 from tropalign.errors import ScoringError, named
 from tropalign.pairwise.engines import Engines, Rows
 from tropalign.pairwise.options import PairOptions
 from tropalign.scoring import Gap, SubstitutionMatrix
 from tropalign.scoring.letter_scores import MOST
 from tropalign.scoring.ungapped import background, rates
+from tropalign.sequences import PROTEIN
 
 if TYPE_CHECKING:
     from tropalign.execution.task import Progress
@@ -32,6 +42,16 @@ if TYPE_CHECKING:
 Index = NDArray[np.int64]
 Float64 = NDArray[np.float64]
 
+#: Raw E-values up to so many times the one asked for are judged by adjusted scores. Of 2,742 pairs of relatives with
+#: adjusted E-values up to 0.001, 12 have raw ones of more than twice as much, 5 of 5 times, 1 of 20 times, none of 50
+#: (BLAST takes 5).
+STRETCH = 20.0
+#: What one of adjusted scores is part of.
+ADJUSTED_PARTS = 32
+#: By how much of those of the matrix adjusted scores may pass them (kMostStretch in native/pairwise/adjusted.hpp).
+MOST_STRETCH = 4
+#: Residues of average composition that each sequence counts as having beside its own (Altschul and others 2005).
+PSEUDOCOUNTS = 20.0
 #: rho is a whole number of these parts of 1, and half of 1 at least.
 STEPS = 64
 #: Parts of a unit of the user's scores that scaled ones are rounded down to, at the least.
@@ -44,7 +64,11 @@ PIECE = 1 << 20
 ROUNDS = 12
 
 
-class Composition:
+#: Which of some rows have a score to be kept, by their indices and their scores, which are whole.
+Suffices = Callable[[Index, NDArray[np.int32]], NDArray[np.bool_]]
+
+
+class Scaled:
     """Scores of pairs of these sequences by matrices that are scaled by their compositions.
 
     Parameters
@@ -73,9 +97,31 @@ class Composition:
         self._sides = queries, reverse, targets
         self._options, self._scratch_bytes = options, scratch_bytes
         self._lambda = rates(options.matrix)[0]
-        self._factor = _factor(options, max(int(side.lengths.max(initial=0)) for side in (queries, targets)))
+        self._factor = _factor(options, STEPS, _longest(queries, targets))
 
-    def parts(self, rows: Rows) -> Index:
+    def judged(
+        self,
+        rows: Rows,
+        raw: NDArray[np.int32],
+        suffices: Suffices,
+        n_threads: int,
+        progress: Progress | None,
+    ) -> tuple[Index, NDArray[np.int32]]:
+        """The rows whose scaled scores suffice, and these, rounded: no higher than the raw ones. All scores are whole."""
+        parts = self._parts(rows)
+        index = np.arange(len(raw))
+        index = index[suffices(index, np.rint(raw * (parts / STEPS)).astype(np.int32))]  # rho S at the most
+        scores = self._scores(taken(rows, index), raw[index], parts[index], n_threads, progress)
+        is_kept = suffices(index, scores)
+        return index[is_kept], scores[is_kept]
+
+    def scores(
+        self, rows: Rows, raw: NDArray[np.int32], n_threads: int, progress: Progress | None
+    ) -> NDArray[np.int32]:
+        """The scaled scores of rows."""
+        return self._scores(rows, raw, self._parts(rows), n_threads, progress)
+
+    def _parts(self, rows: Rows) -> Index:
         """rho of each row in 64ths; int64, shape (n,), 32 to 64."""
         queries, reverse, targets = self._sides
         of_query, of_target = _Shares(queries, rows.query), _Shares(targets, rows.target)
@@ -89,16 +135,13 @@ class Composition:
             found[some] = _parts(self._options.matrix, self._lambda, shares, of_target.of(some))
         return found
 
-    def scores(
+    def _scores(
         self, rows: Rows, raw: NDArray[np.int32], parts: Index, n_threads: int, progress: Progress | None
     ) -> NDArray[np.int32]:
-        """The scores of rows by scaled matrices, rounded; no higher than the raw ones, all of them whole."""
         scaled = raw.copy()
         for part in np.unique(parts[parts < STEPS]).tolist():
             own = np.flatnonzero((parts == part) & (raw > 0))
-            strand = None if rows.strand is None else rows.strand[own]
-            some = Rows(rows.query[own], rows.target[own], "score", strand)
-            found = self._engines(part).native(n_threads, some, progress)["score"]
+            found = self._engines(part).native(n_threads, taken(rows, own), progress)["score"]
             scaled[own] = np.minimum(np.rint(found / self._factor), raw[own])
         return scaled
 
@@ -112,15 +155,109 @@ class Composition:
         return Engines(*self._sides, scaled, self._scratch_bytes)
 
 
-def _factor(options: PairOptions, longest: int) -> int:
-    """By what scores and gap costs are multiplied. Raises ScoringError where even a little would not fit 32 bits."""
-    whole, factor = options.whole, STEPS
+class Adjusted:
+    """Scores of pairs of these sequences by matrices that are adjusted to their compositions.
+
+    Parameters and errors are those of `Scaled`; nor are there adjusted scores of nucleotides, and with gap costs of two
+    pieces.
+    """
+
+    def __init__(
+        self,
+        queries: SequenceBatch,
+        reverse: SequenceBatch | None,
+        targets: SequenceBatch,
+        options: PairOptions,
+        scratch_bytes: int,
+    ) -> None:
+        scaled = f"take {named('composition')} scaled"
+        if options.matrix.alphabet != PROTEIN:
+            raise ScoringError(f"matrices are adjusted to the composition of proteins only: {scaled}")
+        if not options.whole.is_affine:
+            raise ScoringError(f"with gap costs of two pieces no matrix is adjusted to composition: {scaled}")
+        self._queries, self._targets = queries, targets
+        self._options, self._scratch_bytes = options, scratch_bytes
+        self._scaled = Scaled(queries, reverse, targets, options, scratch_bytes)
+        self._lambda, self._entropy = rates(options.matrix)
+        self._parts = _factor(options, ADJUSTED_PARTS, MOST_STRETCH * _longest(queries, targets))
+
+    def judged(
+        self,
+        rows: Rows,
+        raw: NDArray[np.int32],
+        suffices: Suffices,
+        n_threads: int,
+        progress: Progress | None,
+    ) -> tuple[Index, NDArray[np.int32]]:
+        """The rows whose adjusted scores suffice, and these, rounded."""
+        whole = self._options.whole
+        codes, shares = background(self._options.matrix.alphabet)
+        found = _native.adjusted_scores(
+            self._queries.codes,
+            self._queries.offsets,
+            self._targets.codes,
+            self._targets.offsets,
+            rows.query,
+            rows.target,
+            whole.scores,
+            whole.gap_open,
+            whole.gap_extend,
+            codes,
+            shares,
+            self._lambda / whole.scale,
+            self._entropy,
+            PSEUDOCOUNTS,
+            self._parts,
+            n_threads,
+            self._scratch_bytes,
+            progress,
+        )
+        scores = np.rint(found["score"] / self._parts).astype(np.int32)
+        if len(poor := np.flatnonzero(found["is_adjusted"] == 0)):
+            scores[poor] = self._scaled.scores(taken(rows, poor), raw[poor], n_threads, progress)
+        is_kept = suffices(np.arange(len(raw)), scores)
+        return np.flatnonzero(is_kept), scores[is_kept]
+
+
+def composition_of(
+    queries: SequenceBatch,
+    reverse: SequenceBatch | None,
+    targets: SequenceBatch,
+    options: PairOptions,
+    scratch_bytes: int,
+) -> Scaled | Adjusted | None:
+    """What corrects scores for composition, as the options say; None for nothing. Parameters are those of `Scaled`."""
+    kinds: dict[str, type[Scaled] | type[Adjusted]] = {"scaled": Scaled, "adjusted": Adjusted}
+    kind = kinds.get(options.composition)
+    return None if kind is None else kind(queries, reverse, targets, options, scratch_bytes)
+
+
+def taken(rows: Rows, index: Index) -> Rows:
+    """Some of the rows."""
+    return replace(
+        rows,
+        query=rows.query[index],
+        target=rows.target[index],
+        strand=None if rows.strand is None else rows.strand[index],
+    )
+
+
+def _longest(*sides: SequenceBatch) -> int:
+    return max(int(side.lengths.max(initial=0)) for side in sides)
+
+
+def _factor(options: PairOptions, factor: int, longest: int) -> int:
+    """By what scores and gap costs are multiplied: so much, or less where that would not fit 32 bits.
+
+    Raises ScoringError where even a little would not fit.
+    """
+    whole = options.whole
     largest = max(int(np.abs(whole.scores).max()), *whole.gap)
     while factor > 1 and (factor * largest > MOST or not options.fits(longest, factor)):
         factor //= 2
     if factor * whole.scale < LEAST_PARTS:
         raise ScoringError(
-            f"sequences of {longest:,} residues are too long for scores that composition scales: leave "
+            f"sequences of {longest:,} residues are too long for scores that know composition: leave "
             f"{named('composition')} out, or cut them"
         )
     return factor
@@ -164,8 +301,3 @@ def _parts(matrix: SubstitutionMatrix, average: float, query: Float64, target: F
     rho = np.where(has_root, root / average, 0.5)
     parts: Index = np.clip(np.rint(STEPS * rho), STEPS // 2, STEPS).astype(np.int64)
     return parts
-
-
-def at_most(raw: NDArray[np.int32], parts: Index) -> NDArray[np.int32]:
-    """What scaled scores cannot pass: rho S, rounded."""
-    return np.rint(raw * (parts / STEPS)).astype(np.int32)

@@ -30,7 +30,7 @@ ModeName = Literal["local", "global", "semiglobal"]
 ReportName = Literal["score", "ends", "alignment"]
 StrandName = Literal["plus", "both"]
 Side = Literal["query", "target", "both"]
-CompositionName = Literal["ignored", "scaled"]
+CompositionName = Literal["ignored", "scaled", "adjusted"]
 REPORTS = get_args(ReportName)
 STRANDS = get_args(StrandName)
 #: Residues of a database, which may be more than other numbers of options.
@@ -217,11 +217,13 @@ class CompositionOption(Options, group="which pairs"):
         default="ignored",
         choices=get_args(CompositionName),
         label="Composition",
-        help="scaled: bits and E-values of scores that are scaled by the composition of both sequences (compare "
-        "blastp's -comp_based_stats 1); ignored: of the scores as they are (default)",
-        doc="Scaled: `max_evalue`, `min_bits`, and a table's bits and E-values go by `scaled_score`, the score of the "
-        "pair by a matrix that is scaled by the composition of both sequences (Schaffer and others 2001); ignored: by "
-        "the score. Local mode, without translation.",
+        help="adjusted, scaled: bits and E-values of scores by a matrix that is adjusted to, or scaled by, the "
+        "composition of both sequences (compare blastp's -comp_based_stats 2 and 1); ignored: of the scores as they "
+        "are (default)",
+        doc="Adjusted, scaled: `max_evalue`, `min_bits`, and a table's bits and E-values go by `scaled_score`, the "
+        "score of the pair by a matrix that is adjusted to the composition of both sequences (Yu and Altschul 2005; "
+        "proteins alone), or scaled by it (Schaffer and others 2001); ignored: by the score. Local mode, without "
+        "translation.",
     )
 
 
@@ -308,9 +310,9 @@ class PairOptions(ModeOption, StrandOption, SelectionOptions, CompositionOption)
                 raise UsageError(
                     f"{word} applies to local alignments only, which have E-values and bits: use {named('mode')} local"
                 )
-        if self.is_scaled and not self.is_local:
+        if self.knows_composition and not self.is_local:
             raise UsageError(
-                f"{named('composition')} scaled is for E-values and bits, which local alignments have: use "
+                f"{named('composition')} {self.composition} is for E-values and bits, which local alignments have: use "
                 f"{named('mode')} local"
             )
 
@@ -327,9 +329,9 @@ class PairOptions(ModeOption, StrandOption, SelectionOptions, CompositionOption)
         return MODES[self.mode].is_local
 
     @property
-    def is_scaled(self) -> bool:
-        """Whether bits and E-values are those of scaled scores."""
-        return self.composition == "scaled"
+    def knows_composition(self) -> bool:
+        """Whether bits and E-values are those of scores that are corrected for composition."""
+        return self.composition != "ignored"
 
     @property
     def recurrence(self) -> str:
@@ -383,7 +385,7 @@ class PairOptions(ModeOption, StrandOption, SelectionOptions, CompositionOption)
             words["end_gap_cost"] = self.end_gap.formula
         if self.strand != "plus":
             words["strand"] = self.strand
-        if self.is_scaled:
+        if self.knows_composition:
             words["composition"] = self.composition
         for name in SelectionOptions.declared():
             if name != "report" and getattr(self, name) is not None:

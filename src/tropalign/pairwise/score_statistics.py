@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import threading
-from dataclasses import astuple
+from dataclasses import astuple, replace
 from math import isfinite, log, pi, sqrt
 from pathlib import Path
 from typing import NamedTuple
@@ -240,7 +240,7 @@ def _read(path: Path) -> ScoreStatistics | None:
 
 def _write(path: Path, statistics: ScoreStatistics) -> None:
     """Keeps an estimate, where that is possible."""
-    text = json.dumps(astuple(statistics))
+    text = json.dumps(astuple(replace(statistics, lengths=None))[:-1])
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary = path.with_suffix(f".{os.getpid()}.{threading.get_ident()}")

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tropalign.execution.task import Progress
     from tropalign.pairwise.options import PairOptions
     from tropalign.pairwise.pair_order import PairOrder
+    from tropalign.pairwise.significance import LeastScores
     from tropalign.results.alignments import AlignmentTable
     from tropalign.sequences import SequenceBatch
 
@@ -47,7 +48,7 @@ def best_targets(
     span: tuple[int, int],
     skips_self: bool,
     options: PairOptions,
-    least_scores: Index | None,
+    least_scores: LeastScores | None,
     n_threads: int,
     memory_bytes: int,
     progress: Progress | None,
@@ -62,7 +63,7 @@ def best_targets(
         The first query and the one after the last.
     skips_self
         Queries and targets are one set, of which no sequence is paired with itself.
-    least_scores : int64, shape (n_queries,)
+    least_scores
         None: any score will do.
 
     Returns
@@ -71,9 +72,10 @@ def best_targets(
         "query" and "target" (int64), "score" (int32) and "strand" (int8), a row per pair: query by query, the best
         first, and of equal scores the earlier target.
     """
-    limits = np.iinfo(np.int32)
-    # Native code has one least score for all queries; rows of queries that ask for more are left out behind it.
-    least = limits.min if least_scores is None else int(least_scores[span[0] : span[1]].min(initial=limits.max))
+    if least_scores is None:
+        least = np.full((span[1] - span[0], 1), np.iinfo(np.int32).min, np.int32), np.zeros(len(targets), np.int32)
+    else:
+        least = least_scores.by_class(*span)
     found: dict[str, Any] = _native.best_targets(
         queries.codes,
         queries.offsets,
@@ -83,7 +85,7 @@ def best_targets(
         span,
         skips_self,
         min(options.top or len(targets), len(targets)),
-        least,
+        *least,
         options.whole.scores,
         options.whole.gap_open,
         options.whole.gap_extend,
@@ -93,9 +95,6 @@ def best_targets(
         memory_bytes,
         progress,
     )
-    if least_scores is not None:
-        keep = found["score"] >= least_scores[found["query"]]
-        found = {name: values[keep] for name, values in found.items()}
     return found
 
 
@@ -108,8 +107,8 @@ class Bounds:
         Targets may be the queries.
     options
         Those that say which pairs are kept.
-    least_scores : int64, shape (n_queries,)
-        What a pair of each query has to score; None: any score will do.
+    least_scores
+        What a pair has to score; None: any score will do.
     sample
         Some of the pairs, as query and target indices: a bound that lets almost all of them pass is not asked again.
     """
@@ -119,7 +118,7 @@ class Bounds:
         queries: SequenceBatch,
         targets: SequenceBatch,
         options: PairOptions,
-        least_scores: Index | None,
+        least_scores: LeastScores | None,
         sample: tuple[Index, Index],
     ) -> None:
         self._queries, self._targets, self._options, self._least = queries, targets, options, least_scores
@@ -155,7 +154,7 @@ class Bounds:
             options.pays_ends and options.whole.is_affine,
             n_threads,
         )
-        keep: NDArray[np.bool_] = highest >= (0 if self._least is None else self._least[query])
+        keep: NDArray[np.bool_] = highest >= (0 if self._least is None else self._least.of(query, target))
         return keep
 
     def _identities(self, query: Index, target: Index, n_threads: int) -> NDArray[np.bool_]:
@@ -218,11 +217,11 @@ def some_pairs(order: PairOrder) -> tuple[Index, Index]:
     return query, target
 
 
-def selected(query: Index, score: NDArray[np.int32], least_scores: Index | None, top: int | None) -> Index:
-    """Rows to keep by score: at least that of their query, and the top of each query; in the order of the rows."""
+def selected(query: Index, score: NDArray[np.int32], least: Index | None, top: int | None) -> Index:
+    """Rows to keep by score: at least what each needs, and the top of each query; in the order of the rows."""
     rows = np.arange(len(query))
-    if least_scores is not None:
-        rows = rows[score >= least_scores[query]]
+    if least is not None:
+        rows = rows[score >= least]
     if top is not None and len(rows):
         order = np.lexsort((rows, -score[rows].astype(np.int64), query[rows]))
         ordered = query[rows][order]

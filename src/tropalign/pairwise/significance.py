@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass
+from math import ceil, log, log2
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -61,36 +62,119 @@ class Significance:
         """Scores in bits; float64, shape (n,)."""
         return self.statistics.bits(scores)
 
-    def evalues(self, scores: NDArray[Any], query_lengths: NDArray[Any]) -> NDArray[np.float64]:
-        """E-values of scores of queries so long; float64, shape (n,)."""
-        return self.statistics.evalues(scores, query_lengths, self.n_residues, self.n_sequences)
+    def evalues(
+        self, scores: NDArray[Any], query_lengths: NDArray[Any], target_lengths: NDArray[Any]
+    ) -> NDArray[np.float64]:
+        """E-values of scores of queries and targets so long; float64, shape (n,)."""
+        return self.statistics.evalues(scores, query_lengths, self.n_residues, self.n_sequences, target_lengths)
+
+    @property
+    def knows_targets(self) -> bool:
+        """Whether the length of a target counts."""
+        return self.statistics.lengths is not None
 
     def least_of_bits(self, bits: float, scale: int) -> int:
         """The least whole score with so many bits; `scale` whole ones are one of the user's units."""
         return bisect_left(range(MOST), bits, key=lambda score: float(self.bits(np.array(score / scale))))
 
-    def least_of_evalue(self, evalue: float, query_lengths: NDArray[Any], scale: int) -> NDArray[np.int64]:
-        """The least whole score with at most that E-value, for each query; int64, shape (n,)."""
-        lengths, place = np.unique(query_lengths, return_inverse=True)
-        low, high = np.zeros(len(lengths), np.int64), np.full(len(lengths), MOST)
+    def least_of_evalue(
+        self, evalue: float, query_lengths: NDArray[Any], target_lengths: NDArray[Any], scale: int
+    ) -> NDArray[np.int64]:
+        """The least whole score with at most that E-value, for each pair of lengths; int64, shape (n,)."""
+        statistics = self.statistics
+        # Nowhere does a score need more than where every pair of residues has room for it.
+        room = query_lengths.max(initial=1) * float(self.n_residues) * statistics.k / evalue
+        highest = (max(log(room), 0) / statistics.lambda_ + statistics.score_step) * scale
+        low, high = np.zeros(len(query_lengths), np.int64), np.full(len(query_lengths), min(ceil(highest) + 1, MOST))
         while (low < high).any():  # E-values fall as scores grow
             middle = (low + high) // 2
-            suffices = self.evalues(middle / scale, lengths) <= evalue
+            suffices = self.evalues(middle / scale, query_lengths, target_lengths) <= evalue
             low, high = np.where(suffices, low, middle + 1), np.where(suffices, middle, high)
-        least: NDArray[np.int64] = low[place]
-        return least
+        return low
 
 
-def least_scores(
-    options: PairOptions, queries: SequenceBatch, significance: Significance | None
-) -> NDArray[np.int64] | None:
-    """The whole score that an alignment of each query needs to be kept; int64, shape (n,); None if any is kept."""
-    least: list[NDArray[np.int64]] = []
-    whole = options.whole
-    if whole.min_score is not None:
-        least.append(np.full(len(queries), min(max(whole.min_score, -MOST), MOST), np.int64))
-    if significance is not None and options.min_bits is not None:
-        least.append(np.full(len(queries), significance.least_of_bits(options.min_bits, whole.scale), np.int64))
-    if significance is not None and options.max_evalue is not None:
-        least.append(significance.least_of_evalue(options.max_evalue, queries.lengths, whole.scale))
-    return np.max(least, axis=0) if least else None
+class LeastScores:
+    """The whole score that a pair needs to be kept, by the filters of a run.
+
+    Parameters
+    ----------
+    options
+        `min_score`, `min_bits` and `max_evalue` count.
+    queries, targets
+        As they are aligned.
+    significance
+        None where there are no E-values.
+    stretch
+        Pairs are kept up to so many times `max_evalue`, and down to as much less than `min_bits`.
+    """
+
+    def __init__(
+        self,
+        options: PairOptions,
+        queries: SequenceBatch,
+        targets: SequenceBatch,
+        significance: Significance | None,
+        stretch: float = 1.0,
+    ) -> None:
+        whole = options.whole
+        self._lengths = queries.lengths, targets.lengths
+        self._significance, self._scale, self._evalue = significance, whole.scale, None
+        #: What every pair needs.
+        self._floor = -MOST
+        if whole.min_score is not None:
+            self._floor = min(max(whole.min_score, -MOST), MOST)
+        if significance is not None and options.min_bits is not None:
+            bits = options.min_bits - log2(stretch)
+            self._floor = max(self._floor, significance.least_of_bits(bits, whole.scale))
+        if significance is not None and options.max_evalue is not None:
+            self._evalue = options.max_evalue * stretch
+
+    @classmethod
+    def of_run(
+        cls,
+        options: PairOptions,
+        queries: SequenceBatch,
+        targets: SequenceBatch,
+        significance: Significance | None,
+        stretch: float = 1.0,
+    ) -> LeastScores | None:
+        """None if any score is kept."""
+        filters = [options.whole.min_score]
+        filters += [] if significance is None else [options.min_bits, options.max_evalue]
+        if all(given is None for given in filters):
+            return None
+        return cls(options, queries, targets, significance, stretch)
+
+    def of(self, query: NDArray[np.int64], target: NDArray[np.int64]) -> NDArray[np.int64]:
+        """What pairs need, by query and target; int64, shape (n,)."""
+        if self._evalue is None:
+            return np.full(len(query), self._floor, np.int64)
+        lengths = np.stack([self._lengths[0][query], self._lengths[1][target]])
+        if self._significance is not None and not self._significance.knows_targets:
+            lengths[1] = 1
+        each, place = np.unique(lengths, axis=1, return_inverse=True)
+        return self._of_lengths(*each)[place.ravel()]
+
+    def by_class(self, begin: int, end: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """What pairs of queries [begin, end) need by classes of targets, and the class of each target.
+
+        Returns
+        -------
+        int32, shape (n_queries, n_classes); int32, shape (n_targets,)
+        """
+        queries, targets = self._lengths[0][begin:end], self._lengths[1]
+        if self._evalue is None or self._significance is None or not self._significance.knows_targets:
+            targets = np.ones_like(targets)
+        query_lengths, of_query = np.unique(queries, return_inverse=True)
+        target_lengths, of_target = np.unique(targets, return_inverse=True)
+        if self._evalue is None:
+            table = np.full((len(query_lengths), 1), self._floor, np.int64)
+        else:
+            table = np.stack([self._of_lengths(np.full_like(target_lengths, m), target_lengths) for m in query_lengths])
+        return table.astype(np.int32)[of_query], of_target.astype(np.int32)
+
+    def _of_lengths(self, query: NDArray[np.int64], target: NDArray[np.int64]) -> NDArray[np.int64]:
+        assert self._significance is not None
+        assert self._evalue is not None
+        least = self._significance.least_of_evalue(self._evalue, query, target, self._scale)
+        return np.maximum(least, self._floor)

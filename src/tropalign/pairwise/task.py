@@ -20,7 +20,7 @@ from tropalign.execution.task import Device, Progress, Tile
 from tropalign.machine.memory import default_budget, require
 from tropalign.machine.numbers import environment_number
 from tropalign.pairwise import selection
-from tropalign.pairwise.composition import Composition, at_most
+from tropalign.pairwise.composition import STRETCH, composition_of
 from tropalign.pairwise.engines import REPORT_COLUMNS, Engine, Engines, Rows
 from tropalign.pairwise.options import SHARES, PairOptions, checked_pairs
 from tropalign.pairwise.pair_order import PAIR_CELLS, Grid, Listed, PairOrder
@@ -33,7 +33,7 @@ from tropalign.pairwise.selection import (
     some_pairs,
     suits_groups,
 )
-from tropalign.pairwise.significance import Significance, least_scores
+from tropalign.pairwise.significance import LeastScores, Significance
 from tropalign.pairwise.translated import PairFrames, aligned
 from tropalign.properties import cached_property
 from tropalign.results.alignments import AlignmentTable, concatenate
@@ -137,16 +137,17 @@ class PairsTask:
         if options.strand == "both" and not queries.alphabet.has_strands:
             name = f"{queries.alphabet.name}s"
             raise InputError(f"both strands were asked for, but {name} have one: leave {named('strand')} both out")
-        if options.is_scaled and self.frames is not None:
+        if options.knows_composition and self.frames is not None:
             raise UsageError(
-                f"{named('composition')} scaled goes by the residues of whole sequences, and a frame is none: leave it "
+                f"{named('composition')} {options.composition} goes by the residues of whole sequences, and a frame is none: leave it "
                 f"out with {named('translate')}"
             )
         self._reverse = queries.reverse_complement() if options.strand == "both" else None
         self.significance = Significance.of_run(
             options, self.targets, None if self.frames is None else self.frames.target
         )
-        self._least_scores = least_scores(options, queries, self.significance)
+        stretch = STRETCH if options.composition == "adjusted" else 1.0
+        self._least_scores = LeastScores.of_run(options, queries, self.targets, self.significance, stretch)
         options.check_range(int(max(queries.lengths.max(), self.targets.lengths.max())))
         # The best targets of a query are found without a list of its pairs, where there are enough of them.
         self._in_groups = options.top is not None and pairs is None and suits_groups(self.targets)
@@ -158,7 +159,7 @@ class PairsTask:
         self._tiles = self._cut(shard)
         whole = (queries, self._reverse, self.targets, options, self._scratch_bytes)
         self._engines = Engines(*whole)
-        self._composition = Composition(*whole) if options.is_scaled else None
+        self._composition = composition_of(*whole)
         self.n_pairs = sum(tile.n_items for tile in self._tiles)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -351,30 +352,33 @@ class PairsTask:
                 table = table.take(coverage(table, of) >= least)
         return table
 
+    def _least(self, query: Index, target: Index) -> Index | None:
+        """What pairs have to score to be kept; None if any score will do."""
+        return None if self._least_scores is None else self._least_scores.of(query, target)
+
     def _judged(self, tile: Tile, table: AlignmentTable, n_threads: int, progress: Progress | None) -> AlignmentTable:
         """The table with scaled scores, where these are asked for, and without rows that they leave out."""
         composition = self._composition
         if composition is None:
             return table
-        options, whole, parts = self.options, self.options.whole, composition.parts(_rows_of(table))
+        whole, top = self.options.whole, self.options.top
         raw = np.rint(table.score * whole.scale).astype(np.int32)
-        is_kept = self._suffices(table, at_most(raw, parts))
-        table, raw, parts = table.take(is_kept), raw[is_kept], parts[is_kept]
         report = progress and partial(_repeated, progress, tile.n_items)
-        scaled = composition.scores(_rows_of(table), raw, parts, n_threads, report)
-        rows = np.flatnonzero(self._suffices(table, scaled))
-        if options.top is not None:  # the best first, as by raw scores
-            rows = rows[np.lexsort((-scaled[rows], table.query_index[rows]))]
-        return replace(table, scaled_score=whole.given(scaled)).take(rows)
+        suffices = partial(self._suffices, table)
+        rows, scores = composition.judged(_rows_of(table), raw, suffices, n_threads, report)
+        if top is not None:  # the best first, as by raw scores
+            order = np.lexsort((-scores, table.query_index[rows]))
+            rows, scores = rows[order], scores[order]
+        return replace(table.take(rows), scaled_score=whole.given(scores))
 
-    def _suffices(self, table: AlignmentTable, scaled: NDArray[np.int32]) -> NDArray[np.bool_]:
-        """Which rows have bits and an E-value to be kept, with these scaled scores, which are whole."""
-        significance, options, scores = self.significance, self.options, self.options.whole.given(scaled)
+    def _suffices(self, table: AlignmentTable, rows: Index, scores: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """Which of these rows have bits and an E-value to be kept, with these scores, which are whole."""
+        significance, options, scores = self.significance, self.options, self.options.whole.given(scores)
         assert significance is not None
-        is_kept = np.ones(len(table), bool)
+        is_kept = np.ones(len(rows), bool)
         if options.max_evalue is not None:
-            lengths = self.queries.lengths[table.query_index]
-            is_kept &= significance.evalues(scores, lengths) <= options.max_evalue
+            lengths = self.queries.lengths[table.query_index[rows]], self.targets.lengths[table.target_index[rows]]
+            is_kept &= significance.evalues(scores, *lengths) <= options.max_evalue
         if options.min_bits is not None:
             is_kept &= significance.bits(scores) >= options.min_bits
         return is_kept
@@ -412,7 +416,7 @@ class PairsTask:
                 score = np.maximum(score, other)
             kept.append((query, target, score, strand))
             together = tuple(np.concatenate(columns) for columns in zip(*kept, strict=True))
-            best = selected(together[0], together[2], self._least_scores, self.options.top)
+            best = selected(together[0], together[2], self._least(*together[:2]), self.options.top)
             kept = [tuple(column[best] for column in together)]  # type: ignore[list-item]
         query, target, score, strand = kept[0]
         rows = Rows(query, target, self.options.report, strand if self._reverse is not None else None)
@@ -430,7 +434,7 @@ class PairsTask:
             report = progress and partial(_after, progress, begin - first, end - begin, per_pair=frames.most)
             query, target, begins = frames.expanded(*self._order.pairs(begin, end))
             score = engine(Rows(query, target, "score", None), report)["score"]
-            best = frames.best(query, score, begins, self._least_scores)
+            best = frames.best(query, score, begins, self._least(query, target))
             kept.append((query[best], target[best], score[best]))
             query, target, score = (np.concatenate(columns) for columns in zip(*kept, strict=True))
             best = selected(frames.source(query), score, None, self.options.top)

@@ -155,15 +155,13 @@ class PairFrames:
         begins = np.searchsorted(row[within], np.arange(len(query)))
         return query_frame[within], target_frame, begins
 
-    def best(
-        self, query: Index, score: NDArray[np.int32], begins: Index, least_scores: NDArray[np.int64] | None
-    ) -> Index:
-        """The row of the best score among those of each pair that reach what their query needs, if there is one."""
+    def best(self, query: Index, score: NDArray[np.int32], begins: Index, least: Index | None) -> Index:
+        """The row of the best score among those of each pair that reach what they need, if there is one."""
         if not len(begins):
             return np.zeros(0, np.int64)
         ranked = score.astype(np.int64)
-        if least_scores is not None:
-            ranked[score < least_scores[query]] = np.iinfo(np.int64).min
+        if least is not None:
+            ranked[score < least] = np.iinfo(np.int64).min
         best = np.maximum.reduceat(ranked, begins)
         sizes = np.diff(np.append(begins, len(query)))
         is_best = np.flatnonzero(ranked == np.repeat(best, sizes))

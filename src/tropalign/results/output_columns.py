@@ -96,8 +96,10 @@ class Significance(Protocol):
     def bits(self, scores: NDArray[Any]) -> NDArray[np.float64]:
         """Scores in bits."""
 
-    def evalues(self, scores: NDArray[Any], query_lengths: NDArray[Any]) -> NDArray[np.float64]:
-        """E-values of scores of queries so long."""
+    def evalues(
+        self, scores: NDArray[Any], query_lengths: NDArray[Any], target_lengths: NDArray[Any]
+    ) -> NDArray[np.float64]:
+        """E-values of scores of queries and targets so long."""
 
 
 def _significance(table: AlignmentTable) -> Significance:
@@ -116,7 +118,7 @@ def _bits(table: AlignmentTable) -> Values:
 
 
 def _evalues(table: AlignmentTable) -> Values:
-    return _significance(table).evalues(_judged(table), _lengths(table)[0])
+    return _significance(table).evalues(_judged(table), *_lengths(table))
 
 
 def _pair(table: AlignmentTable) -> Values:

@@ -1,17 +1,18 @@
-"""Bit scores and E-values of local alignments (Karlin and Altschul 1990; Altschul and Gish 1996)."""
+"""Bit scores and E-values of local alignments (Karlin and Altschul 1990; Altschul and Gish 1996; Park and others 2012)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from math import gcd, log
+from math import gcd, log, pi, sqrt
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tropalign import _native
 from tropalign.arrays import distinct
 from tropalign.errors import UsageError
 from tropalign.scoring.gap import Gap
@@ -27,14 +28,52 @@ ESTIMATED = "estimated by simulation"
 ROUNDED = 5e-4
 
 
+class AlignmentLengths(NamedTuple):
+    """How many residues of each sequence a chance alignment of score S takes (Park and others 2012).
+
+    Parameters
+    ----------
+    mean, variance, covariance
+        (p, q) each, which is p S + q: of the length in one sequence, and of the lengths in both.
+    """
+
+    mean: tuple[float, float]
+    variance: tuple[float, float]
+    covariance: tuple[float, float]
+
+    def pairs_of_starts(
+        self, scores: NDArray[np.float64], lambda_: float, m: NDArray[np.float64], n: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Pairs of residues of sequences of m and n at which alignments of such scores can begin, on average.
+
+        With both lengths normally distributed, about the mean of (m - length)+ (n - length)+: the product of both means
+        and the covariance where both have room. Variance and covariance are not below those of infinite sequences at a score of 2 / lambda.
+        """
+        taken = self.mean[0] * scores + self.mean[1]
+        spread = np.sqrt(_at_least(self.variance, scores, lambda_))
+        together = _at_least(self.covariance, scores, lambda_)
+        fits, room = [], []
+        for length in (m, n):
+            z = np.asarray((length - taken) / spread)
+            fits.append(_native.normal_cumulative(z.ravel()).reshape(z.shape))
+            room.append((length - taken) * fits[-1] + spread * np.exp(-z * z / 2) / sqrt(2 * pi))
+        return np.asarray(room[0] * room[1] + together * fits[0] * fits[1])
+
+
+def _at_least(line: tuple[float, float], scores: NDArray[np.float64], lambda_: float) -> NDArray[np.float64]:
+    """p S + q, or 2 p / lambda where that is more."""
+    return np.maximum(line[0] * scores + line[1], 2 * line[0] / lambda_)
+
+
 @dataclass(frozen=True)
 class ScoreStatistics:
     """What scores of local alignments mean: how often random sequences reach them.
 
     Two random sequences of m and n residues have ``K m n exp(-lambda S)`` local alignments of score S or more on
     average, where both are long (Karlin and Altschul 1990). Real ones end, and an alignment that begins near an end
-    has no room: m and n are made shorter first, by the length that an alignment of such a score has (Altschul and Gish
-    1996), as BLAST does.
+    has no room. Where `lengths` are known, m n is the mean number of pairs of residues that have room for an alignment
+    of such a score (Park and others 2012); else m and n are made shorter first, by the length that an alignment has
+    that is expected once (Altschul and Gish 1996). BLAST does both.
 
     Parameters
     ----------
@@ -51,6 +90,8 @@ class ScoreStatistics:
     score_step
         Scores count in multiples of this one, and are rounded down to one first: 1 (less, where scores have decimals),
         or 2 where NCBI's numbers ask for it, as for some scores of nucleotides.
+    lengths
+        Of chance alignments, where these are published: for matrices of proteins.
 
     Examples
     --------
@@ -59,7 +100,7 @@ class ScoreStatistics:
     (0.267, 0.041)
     >>> statistics.bits([50, 100]).round(1).tolist()
     [23.9, 43.1]
-    >>> statistics.evalues([50, 100], 200, n_residues=1_000_000, n_sequences=3000).tolist()
+    >>> statistics.evalues([50, 100], 200, n_residues=1_000_000, n_sequences=3000, target_lengths=300).tolist()
     [6.17..., 9.83...e-06]
     """
 
@@ -70,6 +111,7 @@ class ScoreStatistics:
     beta: float
     source: str
     score_step: float = 1
+    lengths: AlignmentLengths | None = None
 
     def __str__(self) -> str:
         return f"lambda {self.lambda_:.4g}, K {self.k:.3g}, H {self.h:.3g} ({self.source})"
@@ -99,7 +141,12 @@ class ScoreStatistics:
         return np.asarray((self.lambda_ * np.asarray(scores, np.float64) - log(self.k)) / log(2))
 
     def evalues(
-        self, scores: ArrayLike, query_lengths: ArrayLike, n_residues: int, n_sequences: int
+        self,
+        scores: ArrayLike,
+        query_lengths: ArrayLike,
+        n_residues: int,
+        n_sequences: int,
+        target_lengths: ArrayLike | None = None,
     ) -> NDArray[np.float64]:
         """How many alignments with these scores, or higher ones, the search of a query has by chance.
 
@@ -111,25 +158,34 @@ class ScoreStatistics:
             Residues of the query of each alignment.
         n_residues, n_sequences
             Residues of all targets together, and how many targets there are.
+        target_lengths : whole numbers, the same shape or one number
+            Residues of the target of each alignment, which count where `lengths` are known; else, and by default, all
+            targets are taken to be as long as their mean.
 
         Returns
         -------
-        float64, the shape of scores and query_lengths together
+        float64, the shape of scores and lengths together
 
         Raises
         ------
         UsageError
-            No residue, no sequence, or an empty query.
+            No residue, no sequence, or an empty sequence.
 
         Examples
         --------
         >>> statistics = tropalign.score_statistics("BLOSUM62", tropalign.Gap(11, 1))
-        >>> statistics.evalues(100, [200, 400], n_residues=1_000_000, n_sequences=3000)
+        >>> statistics.evalues(100, 200, n_residues=1_000_000, n_sequences=3000, target_lengths=[100, 400])
         array([9.83...e-06, 2.45...e-05])
         """
-        space = self.search_spaces(query_lengths, n_residues, n_sequences)
+        stepped = self._stepped(scores)
+        if self.lengths is None or target_lengths is None:
+            spaces = self.search_spaces(query_lengths, n_residues, n_sequences)
+        else:
+            query, target = _checked_lengths(query_lengths, "queries"), _checked_lengths(target_lengths, "targets")
+            _check_space(n_residues, n_sequences)
+            spaces = self.lengths.pairs_of_starts(stepped, self.lambda_, query, target) * (n_residues / target)
         with np.errstate(over="ignore"):
-            return np.asarray(space * np.exp(log(self.k) - self.lambda_ * self._stepped(scores)))
+            return np.asarray(spaces * np.exp(log(self.k) - self.lambda_ * stepped))
 
     def least_score(self, evalue: float, query_lengths: ArrayLike, n_residues: int, n_sequences: int) -> Any:
         """The lowest score that occurs whose E-value is no higher than this one.
@@ -195,16 +251,10 @@ class ScoreStatistics:
         >>> statistics.search_spaces([200], n_residues=1_000_000, n_sequences=3000).tolist()
         [94587000.0]
         """
-        lengths = np.asarray(query_lengths)
-        if lengths.dtype.kind not in "iu" or (lengths < 1).any():
-            raise UsageError("the lengths of queries have to be whole numbers above 0")
-        for word, number in (("residues", n_residues), ("sequences", n_sequences)):
-            if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < 1:
-                raise UsageError(
-                    f"the number of {word} of all targets has to be a whole number above 0, not {number!r}"
-                )
+        lengths = _checked_lengths(query_lengths, "queries")
+        _check_space(n_residues, n_sequences)
         each, where = np.unique(lengths, return_inverse=True)
-        shorter = self._adjustments(each.astype(np.float64), float(n_residues), float(n_sequences))
+        shorter = self._adjustments(each, float(n_residues), float(n_sequences))
         spaces = (each - shorter) * np.maximum(n_residues - n_sequences * shorter, 1.0)
         return np.asarray(spaces[where].reshape(lengths.shape))
 
@@ -236,12 +286,29 @@ class ScoreStatistics:
         return np.asarray(self.score_step * steps)
 
 
+def _checked_lengths(lengths: ArrayLike, whose: str) -> NDArray[np.float64]:
+    """Residues of sequences as floats. Raises UsageError where they are none."""
+    given = np.asarray(lengths)
+    if given.dtype.kind not in "iu" or (given < 1).any():
+        raise UsageError(f"the lengths of {whose} have to be whole numbers above 0")
+    return given.astype(np.float64)
+
+
+def _check_space(n_residues: int, n_sequences: int) -> None:
+    """Raises UsageError where targets have no residue, or there is none."""
+    for word, number in (("residues", n_residues), ("sequences", n_sequences)):
+        if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < 1:
+            raise UsageError(f"the number of {word} of all targets has to be a whole number above 0, not {number!r}")
+
+
 class _Row(NamedTuple):
     lambda_: float
     k: float
     h: float
     alpha: float
     beta: float
+    variance: float | None = None  # of the length of an alignment per unit of its score, and of both lengths
+    covariance: float | None = None
 
 
 @lru_cache(maxsize=1)
@@ -287,8 +354,20 @@ def published_statistics(matrix: SubstitutionMatrix, gap: Gap) -> ScoreStatistic
     for name, rows in _tables()[0].items():
         if None in rows and costs in rows and _is_like(rows[None], lambda_ * unit, h):
             source = f"{PUBLISHED} for {name} and gaps of {costs[0]} + {costs[1]} k"
-            return _published(rows[costs], source, unit, 1 / matrix.scale)
+            lengths = _lengths(rows[costs], rows[None], sum(costs), unit)
+            return _published(rows[costs], source, unit, 1 / matrix.scale, lengths)
     return None
+
+
+def _lengths(row: _Row, ungapped_row: _Row, gap: int, unit: float) -> AlignmentLengths | None:
+    """Lengths of chance alignments, where a gap of one residue costs so much; None where they are not published."""
+    found = []
+    for name, without in (("alpha", "alpha"), ("variance", "variance"), ("covariance", "variance")):
+        rate, rate_without = getattr(row, name), getattr(ungapped_row, without)
+        if rate is None or rate_without is None:
+            return None
+        found.append((rate / unit, 2 * gap * (rate_without - rate)))
+    return AlignmentLengths(*found)
 
 
 def _of_nucleotides(
@@ -313,9 +392,11 @@ def _of_nucleotides(
     return None
 
 
-def _published(row: _Row, source: str, unit: float, step: float) -> ScoreStatistics:
+def _published(
+    row: _Row, source: str, unit: float, step: float, lengths: AlignmentLengths | None = None
+) -> ScoreStatistics:
     """A row for scores that are ``unit`` times those of the table."""
-    return ScoreStatistics(row.lambda_ / unit, row.k, row.h, row.alpha / unit, row.beta, source, step)
+    return ScoreStatistics(row.lambda_ / unit, row.k, row.h, row.alpha / unit, row.beta, source, step, lengths)
 
 
 def _is_like(row: _Row, lambda_: float, h: float) -> bool:

@@ -109,8 +109,9 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         CompositionOption,
         "composition",
         default=None,
-        help="scaled: E-values of scores that are scaled by the composition of both sequences, as blastp's (default "
-        "for proteins); ignored: of the scores as they are (default for nucleotides and --translate)",
+        help="adjusted: E-values of scores by a matrix that is adjusted to the composition of both sequences, as "
+        "blastp's (default for proteins); scaled: by one that is scaled; ignored: of the scores as they are (default "
+        "for nucleotides and --translate)",
     )
 
     format: str | None = but(
@@ -149,5 +150,5 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         is_plain = self.translate is None and not alphabet.has_strands
         return {
             "strand": self.strand or ("both" if alphabet.has_strands else "plus"),
-            "composition": self.composition or ("scaled" if is_plain else "ignored"),
+            "composition": self.composition or ("adjusted" if is_plain else "ignored"),
         }

@@ -242,13 +242,18 @@ class PairsCommand(
                 "--db-size counts for E-values, and there are none here: add --max-evalue, or evalue to --columns"
             )
         has_scaled = shown.have_significance or "scaled_score" in shown.names or name == "result"
-        if self.composition == "scaled" and self.max_evalue is None and self.min_bits is None and not has_scaled:
+        if (
+            self.composition not in (None, "ignored")
+            and self.max_evalue is None
+            and self.min_bits is None
+            and not has_scaled
+        ):
             self.refuse(
                 "--composition counts for E-values and bits, and there are none here: add --max-evalue, or evalue to "
                 "--columns"
             )
         if self.composition == "ignored" and "scaled_score" in shown.names:
-            self.refuse("scaled_score is what composition makes of the score: add --composition scaled")
+            self.refuse("scaled_score is what composition makes of the score: add --composition adjusted")
         if not shown.names:
             return Request(name, self.report or "alignment", column_bytes=form.column_bytes)
         is_local = MODES[self.mode].is_local

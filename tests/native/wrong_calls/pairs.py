@@ -129,7 +129,8 @@ def plans():
 def best_targets():
     """best_targets."""
     scoring = SCORING | {"mode": "local", "free_ends": (False,) * 4}
-    valid = SETS | {"reverse_codes": None, "span": (0, 3), "skips_self": True, "most": 2, "least_score": -5}
+    valid = SETS | {"reverse_codes": None, "span": (0, 3), "skips_self": True, "most": 2}
+    valid |= {"least_scores": np.full((3, 2), -5, np.int32), "class_of_target": i32(0, 1, 1)}
     long = {"target_codes": np.zeros(65537, np.uint8), "target_offsets": i64(0, 65537)}
     yield Entry(
         _native.best_targets,
@@ -145,10 +146,41 @@ def best_targets():
             ("reverse_codes", "reverse_codes", at(5, 31)(CODES)),
             ("reverse_codes", TypeError, CODES.astype(np.int64)),
             ("most", "most: below 1", 0),
-            ("least_score", TypeError, 2**31),
+            ("least_scores", "not a row per query", np.zeros((2, 2), np.int32)),
+            ("least_scores", "no class", np.zeros((3, 0), np.int32)),
+            ("least_scores", TypeError, np.zeros((3, 2), np.int64), np.zeros(3, np.int32)),
+            ("class_of_target", "not one of each target", i32(0, 1)),
+            ("class_of_target", "has no column", i32(0, 1, 2), i32(0, -1, 1)),
         ],
-        [{"reverse_codes": CODES.copy()}, {"span": (1, 1)}],
+        [{"reverse_codes": CODES.copy()}, {"span": (1, 1), "least_scores": np.full((0, 2), -5, np.int32)}],
     )
+
+
+def adjusted():
+    """adjusted_scores and normal_cumulative."""
+    residues = {"residues": np.arange(4, dtype=np.uint8), "shares": np.full(4, 0.25)}
+    how = {"lambda_": 0.5, "entropy": 0.3, "pseudocounts": 20.0, "parts": 32}
+    yield Entry(
+        _native.adjusted_scores,
+        PAIRS | SCORING | residues | how | ROOM,
+        [
+            *WRONG_PAIRS,
+            *WRONG_SCORING,
+            *WRONG_ROOM,
+            ("residues", "not 2 to 31", np.zeros(1, np.uint8)),
+            ("residues", "unequal lengths", np.arange(3, dtype=np.uint8)),
+            ("residues", "residues", np.array([0, 1, 2, 31], np.uint8)),
+            ("residues", "there twice", np.array([0, 1, 2, 2], np.uint8)),
+            ("shares", "not between 0 and 1", np.array([0.5, 0.5, 0.0, 0.0]), np.full(4, np.nan)),
+            ("shares", "their sum is not 1", np.full(4, 0.2)),
+            ("lambda_", "lambda", 0.0, np.nan, 101.0),
+            ("entropy", "entropy", 0.0, np.nan, 101.0),
+            ("pseudocounts", "pseudocounts", 0.0, np.nan, 1e7),
+            ("parts", "parts", 0, 1025),
+        ],
+        [NO_PAIR],
+    )
+    yield Entry(_native.normal_cumulative, {"values": np.zeros(3)}, [("values", TypeError, np.zeros(3, np.float32))])
 
 
 def bounds():

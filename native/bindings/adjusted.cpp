@@ -1,0 +1,78 @@
+// Scores of pairs by matrices that are adjusted to their compositions, over plain arrays.
+#include "../pairwise/adjusted.hpp"
+
+#include <cmath>
+
+#include "../pairwise/interface.hpp"
+#include "pair_arguments.hpp"
+
+using namespace nb::literals;
+
+namespace tropalign {
+namespace {
+
+/// Scores are of this many parts of a unit at the most.
+constexpr int32_t kMostParts = 1 << 10;
+
+AverageResidues residues_of(const Column<uint8_t> &codes, const Column<double> &shares) {
+    require(codes.size() >= 2 && codes.size() < kLetters, "residues: not 2 to 31 of them");
+    require(codes.size() == shares.size(), "residues, shares: unequal lengths");
+    require_codes(codes.data(), codes.size(), kPadCode, "residues");
+    uint32_t seen = 0;
+    double sum = 0;
+    for (size_t k = 0; k < codes.size(); ++k) {
+        const uint32_t bit = uint32_t{1} << codes.data()[k];
+        require((seen & bit) == 0, "residues: one is there twice");
+        require(shares.data()[k] > 0 && shares.data()[k] < 1, "shares: one is not between 0 and 1");
+        seen |= bit, sum += shares.data()[k];
+    }
+    require(std::abs(sum - 1) < 1e-6, "shares: their sum is not 1");
+    return {{codes.data(), codes.data() + codes.size()}, {shares.data(), shares.data() + shares.size()}};
+}
+
+Dict adjusted_scores_of(Column<uint8_t> query_codes, Column<int64_t> query_offsets, Column<uint8_t> target_codes,
+                        Column<int64_t> target_offsets, Column<int64_t> query_index, Column<int64_t> target_index,
+                        Matrix matrix, int32_t gap_open, int32_t gap_extend, Column<uint8_t> residues,
+                        Column<double> shares, double lambda, double entropy, double pseudocounts, int32_t parts,
+                        int n_threads, int64_t memory_bytes, Progress progress) {
+    const OwnSets sets(query_codes, query_offsets, target_codes, target_offsets);
+    require_threads(n_threads);
+    require_progress(progress);
+    require(memory_bytes > 0, "memory_bytes: not above 0");
+    require(parts >= 1 && parts <= kMostParts, "parts: outside of 1 to 1024");
+    require(lambda > 0 && lambda <= 100, "lambda: not above 0, or beyond 100");
+    require(entropy > 0 && entropy <= 100, "entropy: not above 0, or beyond 100");
+    require(pseudocounts > 0 && pseudocounts <= 1e6, "pseudocounts: not above 0, or beyond 1000000");
+    check_scoring(matrix, gap_open, gap_extend, kMostStretch * parts * sets.longest());
+    const AverageResidues known = residues_of(residues, shares);
+    TileRequest request{};
+    request.queries = sets.queries().sequences(), request.targets = sets.targets().sequences();
+    request.query_index = query_index.data(), request.target_index = target_index.data();
+    request.n_pairs = require_pairs(sets, query_index, target_index);
+    request.n_threads = n_threads, request.memory_bytes = memory_bytes;
+    PythonPoll poll(progress);
+    AdjustedScores found;
+    {
+        nb::gil_scoped_release released;
+        found = adjusted_scores(*selected_kernels(), known,
+                                {matrix.data(), gap_open, gap_extend, lambda, entropy, pseudocounts, parts}, request,
+                                std::ref(poll));
+    }
+    poll.rethrow();
+    nb::dict out;
+    out["score"] = to_numpy(std::move(found.score));
+    out["is_adjusted"] = to_numpy(std::move(found.is_adjusted));
+    return out;
+}
+
+}  // namespace
+}  // namespace tropalign
+
+void bind_adjusted(nb::module_ &m) {
+    using namespace tropalign;
+    m.def("adjusted_scores", &adjusted_scores_of, array("query_codes"), array("query_offsets"), array("target_codes"),
+          array("target_offsets"), array("query_index"), array("target_index"), array("matrix"), "gap_open"_a,
+          "gap_extend"_a, array("residues"), array("shares"), "lambda_"_a, "entropy"_a, "pseudocounts"_a, "parts"_a,
+          "n_threads"_a, "memory_bytes"_a, "progress"_a.none() = nb::none(),
+          "Local scores in parts of a unit by a matrix per pair; see tropalign.pairwise.composition.");
+}
