@@ -1,4 +1,4 @@
-"""Scores that know composition in plain Python: lambda by bisection, matrices by a solver, alignments by the recurrence."""
+"""Scores that know composition in plain Python: lambda by bisection, matrices by a solver of equations."""
 
 from __future__ import annotations
 

@@ -156,7 +156,7 @@ def test_wrong_sizes(lengths, residues, sequences, words):
 
 
 def test_wrong_target_lengths():
-    with pytest.raises(ta.errors.UsageError, match="^the lengths of targets have to be whole numbers above 0$"):
+    with pytest.raises(ta.errors.UsageError, match=r"^the lengths of targets have to be whole numbers above 0$"):
         BLOSUM62.evalues(50, 10, 1000, 2, [5, 0])
 
 

@@ -4,8 +4,9 @@ Sequences that are rich in the same residues score high by chance. There are two
 lambda and K of average compositions.
 
 **Scaled** (Schaffer and others 2001; blastp's -comp_based_stats 1 is of this kind). Two compositions p and q have the
-lambda' that solves ``sum p_i q_j exp(lambda' s_ij) = 1``. With rho = lambda' / lambda (lambda: of average compositions),
-but no less than 1/2 and no more than 1, the pair is aligned by the scores rho s_ij and the same gap costs.
+lambda' that solves ``sum p_i q_j exp(lambda' s_ij) = 1``. With rho = lambda' / lambda (lambda: of average
+compositions), but no less than 1/2 and no more than 1, the pair is aligned by the scores rho s_ij and the same gap
+costs.
 No alignment of pair scores M and gap costs G gains: rho M - G <= rho (M - G) <= M - G. So what a raw score leaves out
 would be left out by the scaled one, too, and only the rest is aligned again. rho is rounded to 64ths, with which scaled
 scores are whole numbers, as are those of 64 times the gap costs: nothing else is rounded. Where 64 times the scores
@@ -107,7 +108,7 @@ class Scaled:
         n_threads: int,
         progress: Progress | None,
     ) -> tuple[Index, NDArray[np.int32]]:
-        """The rows whose scaled scores suffice, and these, rounded: no higher than the raw ones. All scores are whole."""
+        """The rows whose scaled scores suffice, and these, rounded: no higher than the raw ones."""
         parts = self._parts(rows)
         index = np.arange(len(raw))
         index = index[suffices(index, np.rint(raw * (parts / STEPS)).astype(np.int32))]  # rho S at the most

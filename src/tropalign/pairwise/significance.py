@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass
-from math import ceil, log, log2
+from math import log2
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -81,16 +81,10 @@ class Significance:
         self, evalue: float, query_lengths: NDArray[Any], target_lengths: NDArray[Any], scale: int
     ) -> NDArray[np.int64]:
         """The least whole score with at most that E-value, for each pair of lengths; int64, shape (n,)."""
-        statistics = self.statistics
-        # Nowhere does a score need more than where every pair of residues has room for it.
-        room = query_lengths.max(initial=1) * float(self.n_residues) * statistics.k / evalue
-        highest = (max(log(room), 0) / statistics.lambda_ + statistics.score_step) * scale
-        low, high = np.zeros(len(query_lengths), np.int64), np.full(len(query_lengths), min(ceil(highest) + 1, MOST))
-        while (low < high).any():  # E-values fall as scores grow
-            middle = (low + high) // 2
-            suffices = self.evalues(middle / scale, query_lengths, target_lengths) <= evalue
-            low, high = np.where(suffices, low, middle + 1), np.where(suffices, middle, high)
-        return low
+        space = self.n_residues, self.n_sequences, target_lengths
+        least: NDArray[np.float64] = np.rint(self.statistics.least_score(evalue, query_lengths, *space) * scale)
+        whole: NDArray[np.int64] = np.minimum(least, MOST).astype(np.int64)
+        return whole
 
 
 class LeastScores:
@@ -139,9 +133,8 @@ class LeastScores:
         stretch: float = 1.0,
     ) -> LeastScores | None:
         """None if any score is kept."""
-        filters = [options.whole.min_score]
-        filters += [] if significance is None else [options.min_bits, options.max_evalue]
-        if all(given is None for given in filters):
+        by_significance = None if significance is None else (options.min_bits, options.max_evalue)
+        if options.whole.min_score is None and by_significance in (None, (None, None)):
             return None
         return cls(options, queries, targets, significance, stretch)
 

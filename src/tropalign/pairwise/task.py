@@ -139,8 +139,8 @@ class PairsTask:
             raise InputError(f"both strands were asked for, but {name} have one: leave {named('strand')} both out")
         if options.knows_composition and self.frames is not None:
             raise UsageError(
-                f"{named('composition')} {options.composition} goes by the residues of whole sequences, and a frame is none: leave it "
-                f"out with {named('translate')}"
+                f"{named('composition')} {options.composition} goes by the residues of whole sequences, and a frame is "
+                f"none: leave it out with {named('translate')}"
             )
         self._reverse = queries.reverse_complement() if options.strand == "both" else None
         self.significance = Significance.of_run(

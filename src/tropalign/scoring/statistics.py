@@ -1,11 +1,11 @@
-"""Bit scores and E-values of local alignments (Karlin and Altschul 1990; Altschul and Gish 1996; Park and others 2012)."""
+"""Bits and E-values of local alignments (Karlin and Altschul 1990; Altschul and Gish 1996; Park and others 2012)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from math import gcd, log, pi, sqrt
+from math import ceil, gcd, log, pi, sqrt
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -46,8 +46,9 @@ class AlignmentLengths(NamedTuple):
     ) -> NDArray[np.float64]:
         """Pairs of residues of sequences of m and n at which alignments of such scores can begin, on average.
 
-        With both lengths normally distributed, about the mean of (m - length)+ (n - length)+: the product of both means
-        and the covariance where both have room. Variance and covariance are not below those of infinite sequences at a score of 2 / lambda.
+        With both lengths normally distributed, about the mean of (m - length)+ (n - length)+: the product of both
+        means, and the covariance where both have room. Variance and covariance are not below those of infinite
+        sequences at a score of 2 / lambda.
         """
         taken = self.mean[0] * scores + self.mean[1]
         spread = np.sqrt(_at_least(self.variance, scores, lambda_))
@@ -101,7 +102,7 @@ class ScoreStatistics:
     >>> statistics.bits([50, 100]).round(1).tolist()
     [23.9, 43.1]
     >>> statistics.evalues([50, 100], 200, n_residues=1_000_000, n_sequences=3000, target_lengths=300).tolist()
-    [6.17..., 9.83...e-06]
+    [6.90..., 3.04...e-06]
     """
 
     lambda_: float
@@ -175,7 +176,7 @@ class ScoreStatistics:
         --------
         >>> statistics = tropalign.score_statistics("BLOSUM62", tropalign.Gap(11, 1))
         >>> statistics.evalues(100, 200, n_residues=1_000_000, n_sequences=3000, target_lengths=[100, 400])
-        array([9.83...e-06, 2.45...e-05])
+        array([5.52...e-07, 3.48...e-06])
         """
         stepped = self._stepped(scores)
         if self.lengths is None or target_lengths is None:
@@ -187,7 +188,14 @@ class ScoreStatistics:
         with np.errstate(over="ignore"):
             return np.asarray(spaces * np.exp(log(self.k) - self.lambda_ * stepped))
 
-    def least_score(self, evalue: float, query_lengths: ArrayLike, n_residues: int, n_sequences: int) -> Any:
+    def least_score(
+        self,
+        evalue: float,
+        query_lengths: ArrayLike,
+        n_residues: int,
+        n_sequences: int,
+        target_lengths: ArrayLike | None = None,
+    ) -> Any:
         """The lowest score that occurs whose E-value is no higher than this one.
 
         Parameters
@@ -196,12 +204,12 @@ class ScoreStatistics:
             More than 0.
         query_lengths : whole numbers, any shape
             Residues of each query.
-        n_residues, n_sequences
+        n_residues, n_sequences, target_lengths
             As of `evalues`.
 
         Returns
         -------
-        int64 (float64 where `score_step` is not a whole number), the shape of query_lengths
+        int64 (float64 where `score_step` is not a whole number), the shape of the lengths together
             0 or more.
 
         Raises
@@ -214,17 +222,22 @@ class ScoreStatistics:
         >>> statistics = tropalign.score_statistics("BLOSUM62", tropalign.Gap(11, 1))
         >>> int(statistics.least_score(1e-3, 200, n_residues=1_000_000, n_sequences=3000))
         83
+        >>> int(statistics.least_score(1e-3, 200, n_residues=1_000_000, n_sequences=3000, target_lengths=100))
+        77
         """
         if isinstance(evalue, bool) or not isinstance(evalue, int | float | np.number) or not 0 < evalue < np.inf:
             raise UsageError(f"the E-value {evalue!r} is not a number above 0: give one such as 1e-3")
         step = int(self.score_step) if float(self.score_step).is_integer() else self.score_step
-        spaces = self.search_spaces(query_lengths, n_residues, n_sequences)
-        steps = np.ceil((np.log(self.k * spaces) - log(evalue)) / self.lambda_ / step).astype(np.int64)
-        for move in (-1, 1):  # to the last bit what `evalues` says
-            at = (steps + min(move, 0)) * step
-            above = np.asarray(self.evalues(at, query_lengths, n_residues, n_sequences)) > evalue
-            steps = steps + np.where(above if move > 0 else ~above, move, 0)
-        return np.maximum(steps * step, 0)[()]
+        space = query_lengths, n_residues, n_sequences, target_lengths
+        # Nowhere does a score need more than where each pair of residues has room; E-values fall as scores grow.
+        room = np.max(query_lengths, initial=1) * float(n_residues) * self.k / float(evalue)
+        low = np.zeros(np.shape(self.evalues(0, *space)), np.int64)
+        high = np.full_like(low, ceil(max(log(room), 0) / self.lambda_ / step) + 1)
+        while (low < high).any():
+            middle = (low + high) // 2
+            suffices = self.evalues(middle * step, *space) <= evalue
+            low, high = np.where(suffices, low, middle + 1), np.where(suffices, middle, high)
+        return (low * step)[()]
 
     def search_spaces(self, query_lengths: ArrayLike, n_residues: int, n_sequences: int) -> NDArray[np.float64]:
         """Pairs of residues at which alignments may begin: m' n', both lengths without what an alignment takes.
