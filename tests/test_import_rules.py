@@ -85,6 +85,7 @@ ALLOWED = {
 JOBS = {"clusters", "phylo", "msa", "profile", "semirings", "hmm"}
 #: Who may call the compiled core.
 NATIVE = {
+    "scoring",
     "sequences",
     "results",
     "devices",

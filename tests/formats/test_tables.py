@@ -29,7 +29,7 @@ class Significance:
     def bits(self, scores):
         return 1.5 * scores - 20.25
 
-    def evalues(self, scores, query_lengths):
+    def evalues(self, scores, query_lengths, target_lengths):
         return query_lengths * 10.0 ** (3 - 2.2 * scores)
 
 
