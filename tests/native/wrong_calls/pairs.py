@@ -1,4 +1,7 @@
-"""Wrong calls of native/bindings/pairwise.cpp, pair_*.cpp, best_targets.cpp, shared_words.cpp and gpu_plan.cpp."""
+"""Wrong calls of what binds pairs.
+
+native/bindings/pairwise.cpp, pair_*.cpp, best_targets.cpp, adjusted.cpp, normal.cpp, shared_words.cpp, gpu_plan.cpp.
+"""
 
 import numpy as np
 from native.wrong_calls.kinds import Entry, at, i32, i64, part
