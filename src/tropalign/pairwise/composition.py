@@ -96,9 +96,7 @@ class Composition:
         scaled = raw.copy()
         for part in np.unique(parts[parts < STEPS]).tolist():
             own = np.flatnonzero((parts == part) & (raw > 0))
-            strand = None if rows.strand is None else rows.strand[own]
-            some = Rows(rows.query[own], rows.target[own], "score", strand)
-            found = self._engines(part).native(n_threads, some, progress)["score"]
+            found = self._engines(part).native(n_threads, rows.scores_of(own), progress)["score"]
             scaled[own] = np.minimum(np.rint(found / self._factor), raw[own])
         return scaled
 

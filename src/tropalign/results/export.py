@@ -79,7 +79,7 @@ def matrix(table: AlignmentTable, values: str) -> NDArray[np.float64]:
     of_rows: Any = table.score if values == "score" else table.identity
     (queries, rows), (targets, columns) = (nucleotides.given(table, side) for side in ("query", "target"))
     made = np.full((len(queries), len(targets)), np.nan)
-    made[rows, columns] = of_rows
+    made[rows[::-1], columns[::-1]] = of_rows[::-1]  # of several alignments of a pair the first
     is_set = queries is targets and table.query_frames is None
     if is_set:
         made = np.where(np.isnan(made), made.T, made)

@@ -1,7 +1,7 @@
 """Wrong calls of native/bindings/pairwise.cpp, pair_*.cpp, best_targets.cpp, shared_words.cpp and gpu_plan.cpp."""
 
 import numpy as np
-from native.wrong_calls.kinds import Entry, at, i32, i64, part
+from native.wrong_calls.kinds import Entry, at, i32, i64, part, u32
 
 from tropalign import _native
 
@@ -37,7 +37,7 @@ NO_PAIR = {"query_index": np.zeros(0, np.int64), "target_index": np.zeros(0, np.
 
 
 def aligned_pairs():
-    """align_pairs and align_pieces."""
+    """align_pairs, align_pieces and align_next."""
     no_sequences = [
         ({f"{side}_offsets": i64(0), f"{side}_index": index}, f"{side}_index")
         for side, index in (("query", i64(0, 0)), ("target", i64(0, 0)))
@@ -57,6 +57,27 @@ def aligned_pairs():
     ]
     pieces = {"matrix": MATRIX, "gap": (4, 2, 24, 1), "end_gap": (1, 1, 1, 1)}
     yield Entry(_native.align_pieces, PAIRS | pieces | HOW | ROOM | {"mode": "global"}, wrong + gaps, [NO_PAIR])
+    # Sequence 0 with 1, and 1 with 2, each of 4 letters.
+    taken = {
+        "taken_offsets": i64(0, 2, 3),
+        "taken_query_start": i32(0, 1, 2),
+        "taken_target_start": i32(1, 0, 2),
+        "path_offsets": i64(0, 3, 4, 5),
+        "path": u32(1 << 4 | 7, 1 << 4 | 1, 2 << 4 | 8, 2 << 4 | 8, 2 << 4 | 7),
+        "least": i32(1, 5),
+    }
+    beside = [
+        *((name, "least", i32(1), at(1, 0), at(0, -5)) for name in ("least",)),
+        *((name, "unequal", i32(0, 1)) for name in ("taken_query_start", "taken_target_start")),
+        *((f"taken_{side}_start", "no alignment", at(1, -1), at(1, 3), at(2, 3)) for side in ("query", "target")),
+        ("path", "no alignment", *(at(2, operation) for operation in (5 << 4 | 8, 2**32 - 1, 2 << 4, 2 << 4 | 9))),
+        ("taken_offsets", "not one more", i64(0, 3), i64(0, 1, 2, 3)),
+    ]
+    how = {"matrix": MATRIX, "gap": (4, 2, 24, 1), "depth": 2}
+    some = [row for row in WRONG_PAIRS if row[1] != "unequal"] + [WRONG_HOW[1]] + WRONG_ROOM
+    some += [row for row in gaps if row[0] == "gap"]
+    none = NO_PAIR | {"taken_offsets": i64(0), "least": i32()}
+    yield Entry(_native.align_next, PAIRS | how | taken | ROOM, [*some, *beside], [none])
 
 
 def aligners():

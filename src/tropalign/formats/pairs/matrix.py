@@ -22,11 +22,11 @@ Matrix = NDArray[np.float64]
 
 
 def encode(table: AlignmentTable, context: PairsContext) -> bytes:
-    """The indices and the values wanted, as .npz."""
+    """The indices and the values wanted, as .npz; of several alignments of a pair the first comes last, and stays."""
     values = table.score if context.matrix_values == "score" else table.identity
     sink = io.BytesIO()
     (_, query), (_, target) = (nucleotides.given(table, side) for side in ("query", "target"))
-    np.savez(sink, query=query, target=target, value=values)
+    np.savez(sink, query=query[::-1], target=target[::-1], value=values[::-1])
     return sink.getvalue()
 
 
