@@ -5,20 +5,22 @@
 namespace tropalign::TROPALIGN_ISA {
 namespace {
 
-/// Whether all numbers of the pair have 16 bits: a way through its m + n + 2 cells gains or costs at most so much at
-/// each of them. A local one gains only at pairs, and none of its numbers lies further below 0 than a gap's first
-/// residue costs; lines are counted in these numbers, too.
+/// Whether all numbers of the pair have 16 bits. A way through its m + n + 2 cells gains or costs at most so much at
+/// each of them. A local one gains at pairs only, and none of its numbers lies further below 0 than a pair or a gap of
+/// one residue costs; lines are counted in these numbers, too.
 bool fits16(const PieceScoring &scoring, const LanePair &pair) {
     const Scoring &letters = scoring.letters(true);
     const int64_t lines = int64_t{pair.rows.length} + pair.columns.length + 2;
-    if (scoring.mode == Mode::local) {
-        const int64_t lowest = int64_t{-letters.lowest} + scoring.costs.most_open() + 2 * scoring.costs.most_extend();
-        const int64_t gained = int64_t{letters.highest} * pair.columns.length;
-        return lines <= INT16_MAX && gained + lowest <= INT16_MAX;
+    const int64_t gap = scoring.costs.most_open() + 2 * scoring.costs.most_extend();
+    int64_t most = 0;
+    switch (scoring.mode) {
+        case Mode::local:
+            most = std::max(lines, int64_t{letters.highest} * pair.columns.length - letters.lowest + gap);
+            break;
+        case Mode::global:
+            most = (std::max<int64_t>(letters.highest, -letters.lowest) + gap) * lines;
     }
-    const int64_t most = std::max<int64_t>(letters.highest, -letters.lowest) + scoring.costs.most_open() +
-                         2 * scoring.costs.most_extend();
-    return most * lines <= INT16_MAX;
+    return most <= INT16_MAX;
 }
 
 /// Calls call<PiecePair of what the pair needs>().

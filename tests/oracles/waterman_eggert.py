@@ -1,8 +1,8 @@
 """Several local alignments of two sequences in plain Python (Waterman and Eggert 1987), with the tie rule of tropalign.
 
-A_1 is the best local alignment. A_k is the best one among those that pair no two residues which A_1 .. A_(k-1) pair: in
-`oracles.pairwise` and `oracles.gap_pieces` no diagonal step leads to a cell of theirs. All of the matrix is computed anew
-for each, with the same rule of ties.
+A_1 is the best local alignment. A_k is the best one of those that pair no two residues which A_1 .. A_(k-1) pair: no
+diagonal step leads to a cell of theirs. All of the matrix is computed anew for each, with the rule of ties of
+`oracles.pairwise` and `oracles.gap_pieces`.
 """
 
 from __future__ import annotations
@@ -53,9 +53,7 @@ def _next(query, target, scores, pieces, taken):
                 continue
             diagonal = MINUS_INFINITY if pair(i, j) in taken else h[i - 1][j - 1] + s[r[i - 1]][c[j - 1]]
             e = [max(values[i][j - 1][1 + p] - x, h[i][j - 1] - o - x) for p, (o, x) in enumerate(pieces)]
-            f = [
-                max(values[i - 1][j][1 + len(pieces) + p] - x, h[i - 1][j] - o - x) for p, (o, x) in enumerate(pieces)
-            ]
+            f = [max(values[i - 1][j][1 + len(pieces) + p] - x, h[i - 1][j] - o - x) for p, (o, x) in enumerate(pieces)]
             values[i][j] = [diagonal, *e, *f]
             h[i][j] = max(0, *values[i][j])
     i, j = end = _local_end(h)

@@ -76,10 +76,11 @@ def matrix(table: AlignmentTable, values: str) -> NDArray[np.float64]:
     """See `AlignmentTable.matrix`."""
     if values not in VALUES:
         raise UsageError(f"values {values!r} is none of {', '.join(VALUES)}")
+    table = table if table.hsp is None else table.take(table.hsp == 1)
     of_rows: Any = table.score if values == "score" else table.identity
     (queries, rows), (targets, columns) = (nucleotides.given(table, side) for side in ("query", "target"))
     made = np.full((len(queries), len(targets)), np.nan)
-    made[rows[::-1], columns[::-1]] = of_rows[::-1]  # of several alignments of a pair the first
+    made[rows, columns] = of_rows
     is_set = queries is targets and table.query_frames is None
     if is_set:
         made = np.where(np.isnan(made), made.T, made)

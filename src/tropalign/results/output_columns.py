@@ -211,7 +211,7 @@ _SEQUENCES = (
     OutputColumn(
         "pair", "number of the pair, from 1, in the order of each query with all targets", np.int64, "score", _pair
     ),
-    OutputColumn("hsp", "number of the alignment among those of its pair, from 1, the best first", np.int32, "score", _hsp),
+    OutputColumn("hsp", "number of the alignment among those of its pair, from 1", np.int32, "score", _hsp),
     OutputColumn(
         "query_length", "residues of the query", np.int64, "score", _length("query"), aliases=("qlen", "ql"),
     ),
@@ -363,8 +363,8 @@ SIGNIFICANCE = frozenset({"bits", "evalue"})
 #: What tables show where no columns are chosen, as far as the depth has it; ``hsp`` with several alignments per pair,
 #: ``strand`` with both strands only, frames of what was translated.
 _DEFAULTS = (
-    "query", "target", "hsp", "query_frame", "target_frame", "strand", "score", "query_start", "query_end", "target_start",
-    "target_end", "identity", "similarity", "gaps", "columns", "cigar",
+    "query", "target", "hsp", "query_frame", "target_frame", "strand", "score", "query_start", "query_end",
+    "target_start", "target_end", "identity", "similarity", "gaps", "columns", "cigar",
 )  # fmt: skip
 _ALIASES = {alias: column.name for column in OUTPUT_COLUMNS.values() for alias in column.aliases}
 

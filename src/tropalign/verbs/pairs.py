@@ -355,9 +355,8 @@ class PairsCommand(
         queries, targets = task.queries, task.targets
         if columns is None and not format_of("pairs", request.format).own_columns:
             columns = task.columns
-        if task.frames is not None:
-            if request.format == "matrix":
-                queries, targets = task.frames.given(task.queries, task.targets)
+        if task.frames is not None and request.format == "matrix":
+            queries, targets = task.frames.given(task.queries, task.targets)
         return PairsContext(
             queries=queries,
             targets=targets,

@@ -67,8 +67,9 @@ def aligned_pairs():
         "least": i32(1, 5),
     }
     beside = [
-        *((name, "least", i32(1), at(1, 0), at(0, -5)) for name in ("least",)),
-        *((name, "unequal", i32(0, 1)) for name in ("taken_query_start", "taken_target_start")),
+        ("least", "least", i32(1), at(1, 0), at(0, -5)),
+        ("taken_query_start", "reach beyond", i32(0, 1)),
+        ("taken_target_start", "unequal", i32(0, 1)),
         *((f"taken_{side}_start", "no alignment", at(1, -1), at(1, 3), at(2, 3)) for side in ("query", "target")),
         ("path", "no alignment", *(at(2, operation) for operation in (5 << 4 | 8, 2**32 - 1, 2 << 4, 2 << 4 | 9))),
         ("taken_offsets", "not one more", i64(0, 3), i64(0, 1, 2, 3)),

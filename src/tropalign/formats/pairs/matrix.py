@@ -22,11 +22,12 @@ Matrix = NDArray[np.float64]
 
 
 def encode(table: AlignmentTable, context: PairsContext) -> bytes:
-    """The indices and the values wanted, as .npz; of several alignments of a pair the first comes last, and stays."""
+    """The indices and the values wanted, as .npz; of several alignments of a pair those of the first."""
+    table = table if table.hsp is None else table.take(table.hsp == 1)
     values = table.score if context.matrix_values == "score" else table.identity
     sink = io.BytesIO()
     (_, query), (_, target) = (nucleotides.given(table, side) for side in ("query", "target"))
-    np.savez(sink, query=query[::-1], target=target[::-1], value=values[::-1])
+    np.savez(sink, query=query, target=target, value=values)
     return sink.getvalue()
 
 
