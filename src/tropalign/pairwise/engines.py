@@ -128,6 +128,7 @@ class Engines:
         target, target_codes, target_offsets = _used(rows.target, self.targets)
         whole, taken = options.whole, rows.taken
         align: Any
+        how: tuple[Any, ...]
         if taken is not None:
             arrays = taken.offsets, taken.query_start, taken.target_start, taken.path_offsets, taken.path, taken.least
             align, how = _native.align_next, (whole.gap, *arrays)
