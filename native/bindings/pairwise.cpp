@@ -1,5 +1,5 @@
-// Pairs over plain arrays: align_pairs, and align_pieces with gap costs of two pieces and of the ends. Validation and
-// names live in tropalign.pairwise.
+// Pairs over plain arrays: align_pairs; align_pieces with gap costs of two pieces and of the ends; align_next beside
+// earlier alignments. Validation and names live in tropalign.pairwise.
 #include <nanobind/stl/tuple.h>
 
 #include <memory>
@@ -116,6 +116,63 @@ Dict align_pieces_python(Column<uint8_t> query_codes, Column<int64_t> query_offs
     return columns_as_dict(std::move(columns), letters->depth);
 }
 
+/// Alignments as Python gives them, by pair, checked: none leaves its sequences.
+TakenPaths require_taken(const TileRequest &request, const Column<int64_t> &offsets, const Column<int32_t> &query_start,
+                         const Column<int32_t> &target_start, const Column<int64_t> &path_offsets,
+                         const Column<uint32_t> &path) {
+    const auto n_taken = static_cast<int64_t>(query_start.size());
+    require(static_cast<int64_t>(offsets.size()) == request.n_pairs + 1, "taken_offsets: not one more than pairs");
+    require_offsets(offsets.data(), request.n_pairs + 1, n_taken, "taken_offsets");
+    require(query_start.size() == target_start.size() && path_offsets.size() == query_start.size() + 1,
+            "taken_query_start, taken_target_start, path_offsets: arrays of unequal lengths");
+    require_offsets(path_offsets.data(), n_taken + 1, static_cast<int64_t>(path.size()), "path_offsets");
+    for (int64_t pair = 0; pair < request.n_pairs; ++pair) {
+        const int64_t query_length = request.queries[request.query_index[pair]].length,
+                      target_length = request.targets[request.target_index[pair]].length;
+        for (int64_t a = offsets(pair); a < offsets(pair + 1); ++a) {
+            int64_t query = query_start(a), target = target_start(a);
+            bool is_good = query >= 0 && target >= 0;
+            for (int64_t k = path_offsets(a); k < path_offsets(a + 1); ++k) {
+                const uint32_t operation = path(k) & 15, length = path(k) >> 4;
+                is_good &= operation == 1 || operation == 2 || operation == 7 || operation == 8;
+                query += operation == 2 ? 0 : length, target += operation == 1 ? 0 : length;
+            }
+            require(is_good && query <= query_length && target <= target_length,
+                    "path: no alignment of the two sequences");
+        }
+    }
+    return {offsets.data(), query_start.data(), target_start.data(), path_offsets.data(), path.data()};
+}
+
+Dict align_next_python(Column<uint8_t> query_codes, Column<int64_t> query_offsets, Column<uint8_t> target_codes,
+                       Column<int64_t> target_offsets, Column<int64_t> query_index, Column<int64_t> target_index,
+                       Matrix matrix, Pieces gap, Column<int64_t> taken_offsets, Column<int32_t> taken_query_start,
+                       Column<int32_t> taken_target_start, Column<int64_t> path_offsets, Column<uint32_t> path,
+                       Column<int32_t> least, int depth, int n_threads, int64_t memory_bytes, Progress progress) {
+    const OwnSets sets(query_codes, query_offsets, target_codes, target_offsets);
+    const PieceCosts costs = piece_costs(gap, gap);
+    check_scoring(matrix, costs.most_open(), costs.most_extend(), sets.longest());
+    const TileRequest request = request_of(sets, query_index, target_index, {false, false, false, false}, depth,
+                                           n_threads, memory_bytes, progress);
+    require(static_cast<int64_t>(least.size()) == request.n_pairs, "least: not one per pair");
+    require(std::all_of(least.data(), least.data() + least.size(), [](int32_t score) { return score > 0; }),
+            "least: a score is not above 0");
+    const NextRequest next{
+        require_taken(request, taken_offsets, taken_query_start, taken_target_start, path_offsets, path), least.data()};
+    auto letters = [&](Depth how) { return std::make_unique<Scoring>(Mode::local, how, matrix.data(), 0, 0); };
+    const auto whole = letters(static_cast<Depth>(depth)), score = letters(Depth::score);
+    const PieceScoring scoring{Mode::local, OrientedScoring(*whole), costs};
+    const PieceScoring scores{Mode::local, OrientedScoring(*score), costs};
+    PythonPoll poll(progress);
+    TileColumns columns;
+    {
+        nb::gil_scoped_release released;
+        columns = align_next(*selected_piece_kernels(), scoring, scores, request, next, std::ref(poll));
+    }
+    poll.rethrow();
+    return columns_as_dict(std::move(columns), whole->depth);
+}
+
 }  // namespace
 }  // namespace tropalign
 
@@ -130,4 +187,10 @@ void bind_pairwise(nb::module_ &m) {
           array("target_offsets"), array("query_index"), array("target_index"), array("matrix"), "gap"_a, "end_gap"_a,
           "mode"_a, "free_ends"_a, "depth"_a, "n_threads"_a, "memory_bytes"_a, "progress"_a.none() = nb::none(),
           "The same with gaps that cost the less of two pieces (open, extend, open, extend), and others at the ends.");
+    m.def("align_next", &align_next_python, array("query_codes"), array("query_offsets"), array("target_codes"),
+          array("target_offsets"), array("query_index"), array("target_index"), array("matrix"), "gap"_a,
+          array("taken_offsets"), array("taken_query_start"), array("taken_target_start"), array("path_offsets"),
+          array("path"), array("least"), "depth"_a, "n_threads"_a, "memory_bytes"_a, "progress"_a.none() = nb::none(),
+          "The best local alignment of each pair that pairs no residues which earlier ones pair; see "
+          "tropalign.pairwise.");
 }

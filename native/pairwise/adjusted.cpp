@@ -193,4 +193,17 @@ AdjustedScores adjusted_scores(const Kernels &kernels, const AverageResidues &re
     return out;
 }
 
+AdjustedMatrices adjusted_matrices(const AverageResidues &residues, const Adjustment &how, const TileRequest &request) {
+    AdjustedMatrices out;
+    out.matrix.resize(request.n_pairs * kLetters * kLetters), out.is_adjusted.resize(request.n_pairs);
+    const auto adjuster = std::make_unique<Adjuster>(residues, how);
+    Shares query, target;
+    for (int64_t k = 0; k < request.n_pairs; ++k) {
+        adjuster->compose(request.queries[request.query_index[k]], query);
+        adjuster->compose(request.targets[request.target_index[k]], target);
+        out.is_adjusted[k] = adjuster->adjust(query, target, false, &out.matrix[k * kLetters * kLetters]);
+    }
+    return out;
+}
+
 }  // namespace tropalign

@@ -49,4 +49,12 @@ struct AdjustedScores {
 AdjustedScores adjusted_scores(const Kernels &, const AverageResidues &, const Adjustment &, const TileRequest &,
                                const Poll &poll);
 
+struct AdjustedMatrices {
+    std::vector<int32_t> matrix;  // per pair kLetters x kLetters, [query's letter][target's letter], in parts of a unit
+    std::vector<uint8_t> is_adjusted;
+};
+
+/// The matrices themselves, of a few pairs.
+AdjustedMatrices adjusted_matrices(const AverageResidues &, const Adjustment &, const TileRequest &);
+
 }  // namespace tropalign

@@ -5,13 +5,22 @@
 namespace tropalign::TROPALIGN_ISA {
 namespace {
 
-/// Whether all numbers of the pair have 16 bits: a way through its m + n + 2 cells gains or costs at most so much at
-/// each of them.
+/// Whether all numbers of the pair have 16 bits. A way through its m + n + 2 cells gains or costs at most so much at
+/// each of them. A local one gains at pairs only, and none of its numbers lies further below 0 than a pair or a gap of
+/// one residue costs; lines are counted in these numbers, too.
 bool fits16(const PieceScoring &scoring, const LanePair &pair) {
     const Scoring &letters = scoring.letters(true);
-    const int64_t most = std::max<int64_t>(letters.highest, -letters.lowest) + scoring.costs.most_open() +
-                         2 * scoring.costs.most_extend();
-    return most * (int64_t{pair.rows.length} + pair.columns.length + 2) <= INT16_MAX;
+    const int64_t lines = int64_t{pair.rows.length} + pair.columns.length + 2;
+    const int64_t gap = scoring.costs.most_open() + 2 * scoring.costs.most_extend();
+    int64_t most = 0;
+    switch (scoring.mode) {
+        case Mode::local:
+            most = std::max(lines, int64_t{letters.highest} * pair.columns.length - letters.lowest + gap);
+            break;
+        case Mode::global:
+            most = (std::max<int64_t>(letters.highest, -letters.lowest) + gap) * lines;
+    }
+    return most <= INT16_MAX;
 }
 
 /// Calls call<PiecePair of what the pair needs>().
@@ -39,10 +48,11 @@ size_t bytes(const PieceScoring &scoring, const LanePair &pair) {
     return bytes;
 }
 
-void run(const PieceScoring &scoring, bool query_in_rows, const LanePair &pair, UnitScratch &scratch,
-         LaneResult &result) {
-    for_pair(scoring, pair,
-             [&]<class Pair>() { Pair(scoring.letters(query_in_rows), scoring.costs, pair, scratch).run(result); });
+void run(const PieceScoring &scoring, bool query_in_rows, const LanePair &pair, const TakenPairs *taken,
+         UnitScratch &scratch, LaneResult &result) {
+    for_pair(scoring, pair, [&]<class Pair>() {
+        Pair(scoring.letters(query_in_rows), scoring.costs, pair, taken, scratch).run(result);
+    });
 }
 
 }  // namespace

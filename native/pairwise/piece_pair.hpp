@@ -27,11 +27,17 @@
 //             o
 //
 // Operations per vector: 21 with one piece and 33 with two, without directions, beside the look-up of the scores.
+//
+// Further alignments of a pair (local): a cell that an earlier one has taken scores so low that no path enters it by
+// the diagonal; the rule of ties is the same.
 #pragma once
+#include <limits>
+
 #include "band_scores.hpp"
 #include "ends.hpp"
 #include "path.hpp"
 #include "piece_costs.hpp"
+#include "taken_pairs.hpp"
 
 namespace tropalign::TROPALIGN_ISA {
 
@@ -67,8 +73,10 @@ class PiecePair {
     using State = T *[2];  // a gap state of this anti-diagonal and the one before
 
   public:
-    PiecePair(const Scoring &scoring, const PieceCosts &costs, const LanePair &pair, UnitScratch &scratch)
-        : scoring_(scoring), costs_(costs), pair_(pair), scratch_(scratch), m_(pair.rows.length),
+    /// `taken`: null, or of local mode.
+    PiecePair(const Scoring &scoring, const PieceCosts &costs, const LanePair &pair, const TakenPairs *taken,
+              UnitScratch &scratch)
+        : scoring_(scoring), costs_(costs), pair_(pair), taken_(taken), scratch_(scratch), m_(pair.rows.length),
           n_(pair.columns.length), width_(n_ + 1 + 2 * kVectorBytes), traced_(scoring.depth != Depth::score),
           other_ends_(!kLocal && costs.other_ends()), blocks_(pair, line_bytes(pair)) {}
 
@@ -106,6 +114,8 @@ class PiecePair {
 
   private:
     static constexpr int kLinesPerLook = 256;
+    /// With it the diagonal is no better than to begin anew, from whatever score.
+    static constexpr T kNever = -std::numeric_limits<T>::max();
     using Best = Line<T, 1>;
 
     static int64_t line_bytes(const LanePair &pair) {
@@ -192,6 +202,7 @@ class PiecePair {
         uint8_t *trace = Trace ? trace_ + (d - trace_line_) * trace_width(blocks_, n_) - trace_column_ : nullptr;
         if (low <= high) {
             fill_scores(d, low, high);
+            if (kLocal && taken_) taken_->for_line(d, [&](int32_t j) { scores_[j] = kNever; });
             sweep<Trace>(d, low, high, trace);
             if (other_ends_ && low == d - m_ && !pair_.free_columns_end) end_cell<Trace>(d, low, trace);
             if (other_ends_ && high == n_ && !pair_.free_rows_end) end_cell<Trace>(d, n_, trace);
@@ -382,6 +393,7 @@ class PiecePair {
     const Scoring &scoring_;
     const PieceCosts &costs_;
     const LanePair &pair_;
+    const TakenPairs *const taken_;
     UnitScratch &scratch_;
     const int m_, n_;
     const int64_t width_;

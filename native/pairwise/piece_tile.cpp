@@ -37,10 +37,10 @@ std::vector<int64_t> longest_first(const TileRequest &request) {
     return order;
 }
 
-}  // namespace
-
-TileColumns align_pieces(const PieceKernels &kernels, const PieceScoring &scoring, const TileRequest &request,
-                         const Poll &poll) {
+/// Aligns each pair by align_one(pair, query_in_rows, lanes, scratch, result) over threads.
+template <class AlignOne>
+TileColumns align_each(const PieceKernels &kernels, const PieceScoring &scoring, const TileRequest &request,
+                       const Poll &poll, AlignOne align_one) {
     const std::vector<int64_t> order = longest_first(request);
     size_t most_bytes = 1;
     for (const int64_t pair : order)
@@ -62,7 +62,7 @@ TileColumns align_pieces(const PieceKernels &kernels, const PieceScoring &scorin
         const int64_t pair = order[k];
         const bool query_in_rows = query_in_rows_alone(request, pair);
         LaneResult result{};
-        kernels.run(scoring, query_in_rows, lane_pair(request, pair, query_in_rows), arenas[thread].scratch, result);
+        align_one(pair, query_in_rows, lane_pair(request, pair, query_in_rows), arenas[thread].scratch, result);
         if (!is_stopped) rows.keep(pair, query_in_rows, result, arenas[thread].paths);
     };
     rows.columns.finished = parallel(n_threads, request.n_pairs, at_once, align, [&](int64_t begun) {
@@ -75,6 +75,31 @@ TileColumns align_pieces(const PieceKernels &kernels, const PieceScoring &scorin
         rows.columns.unit_bytes += arena.scratch.most_bytes();
     }
     return rows.take();
+}
+
+}  // namespace
+
+TileColumns align_pieces(const PieceKernels &kernels, const PieceScoring &scoring, const TileRequest &request,
+                         const Poll &poll) {
+    return align_each(
+        kernels, scoring, request, poll,
+        [&](int64_t, bool query_in_rows, const LanePair &lanes, UnitScratch &scratch, LaneResult &result) {
+            kernels.run(scoring, query_in_rows, lanes, nullptr, scratch, result);
+        });
+}
+
+TileColumns align_next(const PieceKernels &kernels, const PieceScoring &scoring, const PieceScoring &scores,
+                       const TileRequest &request, const NextRequest &next, const Poll &poll) {
+    auto align = [&](int64_t pair, bool query_in_rows, const LanePair &lanes, UnitScratch &scratch,
+                     LaneResult &result) {
+        const TakenPairs taken(next.taken, pair, query_in_rows);
+        // Most pairs have no other alignment that is good enough, and a score takes less time than a path.
+        kernels.run(scores, query_in_rows, lanes, &taken, scratch, result);
+        if (result.score < next.least[pair]) result = LaneResult{};
+        else if (scoring.letters(true).depth != Depth::score)
+            kernels.run(scoring, query_in_rows, lanes, &taken, scratch, result);
+    };
+    return align_each(kernels, scoring, request, poll, align);
 }
 
 }  // namespace tropalign

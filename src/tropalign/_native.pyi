@@ -58,6 +58,26 @@ def align_pieces(
     memory_bytes: int,
     progress: Callable[[int], object] | None = None,
 ) -> dict[str, Any]: ...
+def align_next(
+    query_codes: _uint8,
+    query_offsets: _int64,
+    target_codes: _uint8,
+    target_offsets: _int64,
+    query_index: _int64,
+    target_index: _int64,
+    matrix: _int32,
+    gap: tuple[int, int, int, int],
+    taken_offsets: _int64,
+    taken_query_start: _int32,
+    taken_target_start: _int32,
+    path_offsets: _int64,
+    path: _uint32,
+    least: _int32,
+    depth: int,
+    n_threads: int,
+    memory_bytes: int,
+    progress: Callable[[int], object] | None = None,
+) -> dict[str, Any]: ...
 def best_targets(
     query_codes: _uint8,
     query_offsets: _int64,

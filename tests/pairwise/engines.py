@@ -18,7 +18,7 @@ MODES = ("local", "global", "semiglobal")
 #: All choices of ends at which residues may hang over at no cost.
 FREE_SETS = [tuple(ends) for k in range(5) for ends in combinations(FREE_ENDS, k)]
 COLUMNS = ("query_index", "target_index", "score", "query_start", "query_end", "target_start", "target_end")
-COLUMNS += ("n_identical", "n_similar", "n_gaps", "n_columns")
+COLUMNS += ("n_identical", "n_similar", "n_gaps", "n_columns", "hsp")
 
 
 def align_here(queries: list[str], targets: list[str] | None, options: dict[str, Any]) -> dict[str, Any]:

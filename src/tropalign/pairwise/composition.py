@@ -21,8 +21,7 @@ are scaled.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -112,7 +111,7 @@ class Scaled:
         parts = self._parts(rows)
         index = np.arange(len(raw))
         index = index[suffices(index, np.rint(raw * (parts / STEPS)).astype(np.int32))]  # rho S at the most
-        scores = self._scores(taken(rows, index), raw[index], parts[index], n_threads, progress)
+        scores = self._scores(rows.scores_of(index), raw[index], parts[index], n_threads, progress)
         is_kept = suffices(index, scores)
         return index[is_kept], scores[is_kept]
 
@@ -142,18 +141,14 @@ class Scaled:
         scaled = raw.copy()
         for part in np.unique(parts[parts < STEPS]).tolist():
             own = np.flatnonzero((parts == part) & (raw > 0))
-            found = self._engines(part).native(n_threads, taken(rows, own), progress)["score"]
+            found = self._engines(part).native(n_threads, rows.scores_of(own), progress)["score"]
             scaled[own] = np.minimum(np.rint(found / self._factor), raw[own])
         return scaled
 
     def _engines(self, part: int) -> Engines:
         """What aligns by scores of so many 64ths."""
-        options, whole = self._options, self._options.whole
-        scores = (self._factor * part * whole.scores.astype(np.int64) // STEPS).astype(np.int32)
-        matrix = SubstitutionMatrix(options.matrix.name, options.matrix.alphabet, scores, options.matrix.letters)
-        gap = Gap(*(self._factor * cost for cost in (whole.gap if not whole.is_affine else whole.gap[:2])))
-        scaled = PairOptions(matrix, gap, mode=options.mode, strand=options.strand, report="score")
-        return Engines(*self._sides, scaled, self._scratch_bytes)
+        scores = (self._factor * part * self._options.whole.scores.astype(np.int64) // STEPS).astype(np.int32)
+        return _engines(self._sides, self._options, scores, self._factor, self._scratch_bytes)
 
 
 class Adjusted:
@@ -191,9 +186,31 @@ class Adjusted:
         progress: Progress | None,
     ) -> tuple[Index, NDArray[np.int32]]:
         """The rows whose adjusted scores suffice, and these, rounded."""
+        score: Any = _native.adjusted_scores
+        if rows.taken is None:
+            found = score(*self._how(rows), n_threads, self._scratch_bytes, progress)
+        else:
+            found = self._beside_others(rows, n_threads)
+        scores = np.rint(found["score"] / self._parts).astype(np.int32)
+        if len(poor := np.flatnonzero(found["is_adjusted"] == 0)):
+            scores[poor] = self._scaled.scores(rows.scores_of(poor), raw[poor], n_threads, progress)
+        is_kept = suffices(np.arange(len(raw)), scores)
+        return np.flatnonzero(is_kept), scores[is_kept]
+
+    def _beside_others(self, rows: Rows, n_threads: int) -> dict[str, Any]:
+        """The same of further alignments of pairs, which are few: one pair after another."""
+        found: dict[str, Any] = _native.adjusted_matrices(*self._how(rows))
+        found["score"] = np.zeros(len(rows.query), np.int32)
+        for k in np.flatnonzero(found["is_adjusted"]):
+            sides = self._queries, None, self._targets
+            engines = _engines(sides, self._options, found["matrix"][k], self._parts, self._scratch_bytes)
+            found["score"][k] = engines.native(n_threads, rows.scores_of(np.array([k])), None)["score"][0]
+        return found
+
+    def _how(self, rows: Rows) -> tuple[Any, ...]:
+        """What native code takes."""
         whole = self._options.whole
-        codes, shares = background(self._options.matrix.alphabet)
-        found = _native.adjusted_scores(
+        return (
             self._queries.codes,
             self._queries.offsets,
             self._targets.codes,
@@ -203,21 +220,12 @@ class Adjusted:
             whole.scores,
             whole.gap_open,
             whole.gap_extend,
-            codes,
-            shares,
+            *background(self._options.matrix.alphabet),
             self._lambda / whole.scale,
             self._entropy,
             PSEUDOCOUNTS,
             self._parts,
-            n_threads,
-            self._scratch_bytes,
-            progress,
         )
-        scores = np.rint(found["score"] / self._parts).astype(np.int32)
-        if len(poor := np.flatnonzero(found["is_adjusted"] == 0)):
-            scores[poor] = self._scaled.scores(taken(rows, poor), raw[poor], n_threads, progress)
-        is_kept = suffices(np.arange(len(raw)), scores)
-        return np.flatnonzero(is_kept), scores[is_kept]
 
 
 def composition_of(
@@ -233,14 +241,19 @@ def composition_of(
     return None if kind is None else kind(queries, reverse, targets, options, scratch_bytes)
 
 
-def taken(rows: Rows, index: Index) -> Rows:
-    """Some of the rows."""
-    return replace(
-        rows,
-        query=rows.query[index],
-        target=rows.target[index],
-        strand=None if rows.strand is None else rows.strand[index],
-    )
+def _engines(
+    sides: tuple[SequenceBatch, SequenceBatch | None, SequenceBatch],
+    options: PairOptions,
+    scores: NDArray[np.int32],
+    factor: int,
+    scratch_bytes: int,
+) -> Engines:
+    """What aligns by these scores, and by gap costs times the factor."""
+    whole = options.whole
+    matrix = SubstitutionMatrix(options.matrix.name, options.matrix.alphabet, scores, options.matrix.letters)
+    gap = Gap(*(factor * cost for cost in (whole.gap if not whole.is_affine else whole.gap[:2])))
+    corrected = PairOptions(matrix, gap, mode=options.mode, strand=options.strand, report="score")
+    return Engines(*sides, corrected, scratch_bytes)
 
 
 def _longest(*sides: SequenceBatch) -> int:

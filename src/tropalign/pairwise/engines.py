@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from tropalign.devices.launcher import DeviceCache
 from tropalign.errors import ResourceError, named
 from tropalign.execution.task import Progress
 from tropalign.pairwise.options import PairOptions
+from tropalign.results import ragged
 from tropalign.results.kept_columns import COUNT_COLUMNS, DEPTHS, END_COLUMNS
 from tropalign.sequences import SequenceBatch
 
@@ -35,13 +36,55 @@ Index = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
+class Taken:
+    """Alignments whose pairs of residues other alignments of the same rows do not have, and what these need.
+
+    Attributes
+    ----------
+    offsets : int64, shape (n_rows + 1,)
+        Row k has the alignments ``offsets[k]:offsets[k + 1]``.
+    query_start, target_start : int32, shape (n,)
+        Where each begins, on the strand that is aligned.
+    path_offsets : int64, shape (n + 1,)
+    path : uint32
+        Operations of alignment a: ``path[path_offsets[a]:path_offsets[a + 1]]``, as a table's ``cigar_ops``.
+    least : int32, shape (n_rows,)
+        The whole score, above 0, below which a row has none.
+    """
+
+    offsets: Index
+    query_start: NDArray[np.int32]
+    target_start: NDArray[np.int32]
+    path_offsets: Index
+    path: NDArray[np.uint32]
+    least: NDArray[np.int32]
+
+    def some(self, rows: Index) -> Taken:
+        """Those of some rows."""
+        offsets, own = ragged.chosen(self.offsets, rows)
+        path_offsets, places = ragged.chosen(self.path_offsets, own)
+        starts = self.query_start[own], self.target_start[own]
+        return Taken(offsets, *starts, path_offsets, self.path[places], self.least[rows])
+
+
+@dataclass(frozen=True)
 class Rows:
-    """Pairs that an engine aligns: indices, how deeply, and on which strand of the query (None: as it is)."""
+    """Pairs that an engine aligns: indices, how deeply, and on which strand of the query (None: as it is).
+
+    With `taken`, of local mode and on the processor, they are the best alignments beside others.
+    """
 
     query: Index
     target: Index
     report: str
     strand: NDArray[np.int8] | None
+    taken: Taken | None = None
+
+    def scores_of(self, rows: Index) -> Rows:
+        """Some of the rows, of which the score is wanted, whatever it is."""
+        strand = None if self.strand is None else self.strand[rows]
+        taken = None if self.taken is None else replace(self.taken.some(rows), least=np.ones(len(rows), np.int32))
+        return Rows(self.query[rows], self.target[rows], "score", strand, taken)
 
 
 #: Columns by name of some rows.
@@ -83,9 +126,16 @@ class Engines:
             offsets = np.concatenate([queries.offsets, queries.offsets[1:] + queries.offsets[-1]])
             index = rows.query + np.where(rows.strand < 0, len(queries), 0)
         target, target_codes, target_offsets = _used(rows.target, self.targets)
-        whole = options.whole
-        costs = (whole.gap_open, whole.gap_extend) if whole.is_affine else (whole.gap, whole.end_gap)
-        align: Any = _native.align_pairs if whole.is_affine else _native.align_pieces
+        whole, taken = options.whole, rows.taken
+        align: Any
+        how: tuple[Any, ...]
+        if taken is not None:
+            arrays = taken.offsets, taken.query_start, taken.target_start, taken.path_offsets, taken.path, taken.least
+            align, how = _native.align_next, (whole.gap, *arrays)
+        elif whole.is_affine:
+            align, how = _native.align_pairs, (whole.gap_open, whole.gap_extend, options.recurrence, options.freed())
+        else:
+            align, how = _native.align_pieces, (whole.gap, whole.end_gap, options.recurrence, options.freed())
         try:
             columns: dict[str, Any] = align(
                 codes,
@@ -95,20 +145,18 @@ class Engines:
                 index,
                 target,
                 whole.scores,
-                *costs,
-                options.recurrence,
-                options.freed(),
+                *how,
                 DEPTHS.index(rows.report),
                 n_threads,
                 self._scratch_bytes,
                 progress,
             )
         except MemoryError:
-            if whole.is_affine:
-                raise
+            if align is _native.align_pairs or (taken is not None and len(index) > 1):
+                raise  # fewer pairs may fit
+            what = "gap costs of two pieces or of the ends" if taken is None else "several alignments of each"
             raise ResourceError(
-                "a pair takes more memory than allowed with gap costs of two pieces or of the ends: "
-                f"allow more with {named('memory_bytes')}"
+                f"a pair takes more memory than allowed with {what}: allow more with {named('memory_bytes')}"
             ) from None
         return columns
 

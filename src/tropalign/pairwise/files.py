@@ -77,11 +77,13 @@ def write_alignments(
     if name == "matrix" and layout == "phylip" and (values != "distance" or not is_set):
         raise UsageError("PHYLIP holds the distances of one set: give matrix_values='distance' and a set's pairs")
     queries, targets, columns = first.queries, first.targets, None
-    if first.query_frames is not None or first.target_frames is not None:
+    is_translated = first.query_frames is not None or first.target_frames is not None
+    if is_translated:
         check_shown(name)
         if name == "matrix":
             queries, targets = (nucleotides.given(first, side)[0] for side in ("query", "target"))
-        columns = None if format_of("pairs", name).own_columns else own_names(first)
+    if (is_translated or first.hsp is not None) and not format_of("pairs", name).own_columns:
+        columns = own_names(first)
     context = PairsContext(
         queries=queries,
         targets=targets,
@@ -128,7 +130,8 @@ def _tables(tables: Any) -> tuple[AlignmentTable, Iterator[AlignmentTable]]:
 
 
 def _kind(table: AlignmentTable) -> tuple[Any, ...]:
-    return (table.queries, table.targets, table.depth, table.strand is None, table.score.dtype)
+    optional = table.strand is None, table.hsp is None
+    return (table.queries, table.targets, table.depth, *optional, table.score.dtype)
 
 
 def _write(writer: Writer, tables: Iterator[AlignmentTable], output: str) -> None:

@@ -164,7 +164,7 @@ def _seconds_per_alignment(task: PairsTask, best: Index, device: Device) -> floa
 
 
 def _unfiltered(task: PairsTask) -> PairOptions:
-    """The options without what leaves rows out; E-values of some targets are those of all."""
+    """The options without what leaves rows out or adds some; E-values of some targets are those of all."""
     n_residues = None if task.significance is None else task.significance.n_residues
     nothing: dict[str, Any] = dict.fromkeys((*SHARES, "min_score", "max_evalue", "min_bits"))
-    return task.options.replaced(db_size=n_residues, **nothing)
+    return task.options.replaced(db_size=n_residues, max_hsps=1, **nothing)

@@ -35,6 +35,8 @@ REPORTS = get_args(ReportName)
 STRANDS = get_args(StrandName)
 #: Residues of a database, which may be more than other numbers of options.
 MOST_RESIDUES = 10**15
+#: Alignments of a pair.
+MOST_HSPS = 1000
 #: Options that leave alignments out by a share of their columns or residues.
 SHARES = ("min_identity", "min_coverage", "min_query_coverage", "min_target_coverage")
 
@@ -227,7 +229,23 @@ class CompositionOption(Options, group="which pairs"):
     )
 
 
-class PairOptions(ModeOption, StrandOption, SelectionOptions, CompositionOption):
+class HspsOption(Options, group="which pairs"):
+    """How many alignments a pair has."""
+
+    max_hsps: int = option(
+        default=1,
+        kind=whole(1, MOST_HSPS),
+        metavar="K",
+        label="Alignments per pair",
+        help="up to K local alignments of each pair, none of which pairs two residues that a better one pairs "
+        "(default: 1)",
+        doc="Up to so many local alignments of each pair, the best first: each is the best that pairs no two residues "
+        "which those before it pair (Waterman and Eggert 1987). A row each, numbered in `hsp`, if it passes what rows "
+        "have to pass, as the first one has to.",
+    )
+
+
+class PairOptions(ModeOption, StrandOption, SelectionOptions, CompositionOption, HspsOption):
     """How pairs are aligned, and which of them are kept, checked.
 
     Parameters
@@ -285,6 +303,7 @@ class PairOptions(ModeOption, StrandOption, SelectionOptions, CompositionOption)
             raise UsageError(f"{named('top')} {self.top}: at least one target per query has to be kept")
         for name in SHARES:
             self._check_share(named(name), getattr(self, name))
+        self._check_hsps()
         self._check_significance()
 
     def _check_share(self, name: str, share: Any) -> None:
@@ -293,6 +312,14 @@ class PairOptions(ModeOption, StrandOption, SelectionOptions, CompositionOption)
         if isinstance(share, bool) or not isinstance(share, Real) or not 0 <= share <= 1:  # type: ignore[operator]
             raise UsageError(f"{name} {share!r} is not a fraction between 0 and 1")
         if self.report != "alignment":
+            raise UsageError(f"{name} needs {named('report')} alignment")
+
+    def _check_hsps(self) -> None:
+        name = named("max_hsps")
+        self.set("max_hsps", whole_number("max_hsps", self.max_hsps, 1, MOST_HSPS))
+        if self.max_hsps > 1 and not self.is_local:
+            raise UsageError(f"{name} is for local alignments, of which a pair has several: use {named('mode')} local")
+        if self.max_hsps > 1 and self.report != "alignment":
             raise UsageError(f"{name} needs {named('report')} alignment")
 
     def _check_significance(self) -> None:
@@ -387,6 +414,8 @@ class PairOptions(ModeOption, StrandOption, SelectionOptions, CompositionOption)
             words["strand"] = self.strand
         if self.knows_composition:
             words["composition"] = self.composition
+        if self.max_hsps > 1:
+            words["max_hsps"] = str(self.max_hsps)
         for name in SelectionOptions.declared():
             if name != "report" and getattr(self, name) is not None:
                 words[name] = str(getattr(self, name))

@@ -209,6 +209,17 @@ def coverage(table: AlignmentTable, of: str = "longer") -> NDArray[np.float64]:
     return share
 
 
+def passes_shares(table: AlignmentTable, options: PairOptions) -> NDArray[np.bool_]:
+    """Which rows have the identity and the coverages that are asked for; bool, shape (n_rows,)."""
+    keep = np.ones(len(table), bool)
+    if options.min_identity is not None:
+        keep &= table.identity >= options.min_identity
+    for of, least in coverages_asked(options).items():
+        if least is not None:
+            keep &= coverage(table, of) >= least
+    return keep
+
+
 def some_pairs(order: PairOrder) -> tuple[Index, Index]:
     """A sample of the pairs, spread over all of them."""
     places = distinct(np.linspace(0, order.n - 1, min(order.n, SAMPLE)).astype(np.int64))

@@ -22,13 +22,13 @@ from tropalign.machine.numbers import environment_number
 from tropalign.pairwise import selection
 from tropalign.pairwise.composition import STRETCH, composition_of
 from tropalign.pairwise.engines import REPORT_COLUMNS, Engine, Engines, Rows
+from tropalign.pairwise.further import FurtherAlignments
 from tropalign.pairwise.options import SHARES, PairOptions, checked_pairs
 from tropalign.pairwise.pair_order import PAIR_CELLS, Grid, Listed, PairOrder
 from tropalign.pairwise.selection import (
     Bounds,
     best_targets,
-    coverage,
-    coverages_asked,
+    passes_shares,
     selected,
     some_pairs,
     suits_groups,
@@ -37,6 +37,7 @@ from tropalign.pairwise.significance import LeastScores, Significance
 from tropalign.pairwise.translated import PairFrames, aligned
 from tropalign.properties import cached_property
 from tropalign.results.alignments import AlignmentTable, concatenate
+from tropalign.results.output_columns import default_names
 from tropalign.sequences import SequenceBatch
 from tropalign.sequences.translation import FRAMES, Frames
 
@@ -48,6 +49,8 @@ if TYPE_CHECKING:
 ROW_BYTES = {"score": 140, "ends": 240, "alignment": 340}
 #: Bytes of a path per residue of the shorter sequence, a cautious mean: its operations (twice) and its CIGAR.
 PATH_BYTES = 8.0
+#: All alignments of a pair take as much as so many of the first one's length: further ones are shorter as a rule.
+MOST_PATHS = 8
 #: A tile's cost, in cells, and the most pairs it has. A kill loses the tiles that run: some seconds of work at the 4
 #: billion cells per second of a slow core, and a tenth of a second on a large machine.
 TILE_CELLS = 15_000_000_000
@@ -170,6 +173,14 @@ class PairsTask:
         """For headers and manifests."""
         return self.options.parameters() | ({} if self.frames is None else {"translate": self.frames.words})
 
+    @property
+    def columns(self) -> tuple[str, ...] | None:
+        """What tables show where no columns are chosen; None where depth and strands say it."""
+        options, sides = self.options, () if self.frames is None else self.frames.sides
+        if not sides and options.max_hsps == 1:
+            return None
+        return default_names(options.report, options.strand == "both", sides, options.max_hsps > 1)
+
     def fingerprint(self) -> str:
         """SHA-256 of sequences, pairs and parameters, in hexadecimal: equal only when the results are."""
         digest = hashlib.sha256()
@@ -215,11 +226,13 @@ class PairsTask:
         return most, int(left / (1 + KEPT_SHARE))
 
     def _row_bytes(self) -> float:
+        """What the rows of a pair take."""
         report = self.options.report
         if report != "alignment":
             return ROW_BYTES[report]
         shorter, longer = sorted(float(batch.lengths.mean()) for batch in (self.queries, self.targets))
-        return ROW_BYTES[report] + PATH_BYTES * shorter + 2 * self._column_bytes * longer
+        rows, paths = self.options.max_hsps, min(self.options.max_hsps, MOST_PATHS)
+        return rows * ROW_BYTES[report] + paths * (PATH_BYTES * shorter + 2 * self._column_bytes * longer)
 
     def _cut(self, shard: Shard | None) -> list[Tile]:
         order = self._order
@@ -265,7 +278,7 @@ class PairsTask:
         """The tile's alignments, in the order of ``pairs_of`` (less what the options leave out)."""
         engine = partial(self._engines.native, n_threads)
         if not self._in_groups:
-            return self._judged(tile, self._align(tile, engine, progress, n_threads), n_threads, progress)
+            return self._whole(tile, self._align(tile, engine, progress, n_threads), n_threads, progress)
         found = best_targets(
             self.queries,
             self._reverse,
@@ -282,12 +295,12 @@ class PairsTask:
             found = self.frames.best_found(found, self.options.top)
         strand = None if self._reverse is None else found["strand"]
         rows = Rows(found["query"], found["target"], self.options.report, strand)
-        return self._judged(tile, self._kept(tile, rows, found["score"], engine, progress), n_threads, progress)
+        return self._whole(tile, self._kept(tile, rows, found["score"], engine, progress), n_threads, progress)
 
     def on_gpu(self, tile: Tile, device: Gpu, progress: Progress | None = None) -> AlignmentTable:
         """The tile's pairs aligned by a GPU."""
         table = self._align(tile, partial(self._engines.on_gpu, device, self.gpu_shape), progress, 1)
-        return self._judged(tile, table, 1, progress)
+        return self._whole(tile, table, 1, progress)
 
     def split(self, tile: Tile) -> list[Tile]:
         """Two tiles of about half the cost; none of a single pair, or of a query whose best targets are wanted."""
@@ -336,6 +349,12 @@ class PairsTask:
         return self._table(rows, engine, progress and partial(_repeated, progress, tile.n_items))
 
     def _table(self, rows: Rows, engine: Engine, progress: Progress | None) -> AlignmentTable:
+        """The rows aligned, those that are alike enough."""
+        table = self._aligned(rows, engine, progress)
+        has_shares = any(getattr(self.options, name) is not None for name in SHARES)
+        return table.take(passes_shares(table, self.options)) if has_shares else table
+
+    def _aligned(self, rows: Rows, engine: Engine, progress: Progress | None) -> AlignmentTable:
         """The rows aligned; coordinates of the query count on its original strand."""
         found = engine(rows, progress)
         columns = {name: found[name] for name in REPORT_COLUMNS[rows.report]}
@@ -344,13 +363,7 @@ class PairsTask:
             lengths = self.queries.lengths[rows.query[minus]]
             begin, end = columns["query_start"][minus], columns["query_end"][minus]
             columns["query_start"][minus], columns["query_end"][minus] = lengths - end, lengths - begin
-        table = self._of_columns(rows, columns)
-        if self.options.min_identity is not None:
-            table = table.take(table.identity >= self.options.min_identity)
-        for of, least in coverages_asked(self.options).items():
-            if least is not None:
-                table = table.take(coverage(table, of) >= least)
-        return table
+        return self._of_columns(rows, columns)
 
     def _least(self, query: Index, target: Index) -> Index | None:
         """What pairs have to score to be kept; None if any score will do."""
@@ -370,6 +383,16 @@ class PairsTask:
             order = np.lexsort((-scores, table.query_index[rows]))
             rows, scores = rows[order], scores[order]
         return replace(table.take(rows), scaled_score=whole.given(scores))
+
+    def _whole(self, tile: Tile, table: AlignmentTable, n_threads: int, progress: Progress | None) -> AlignmentTable:
+        """The table judged, with the further alignments of its pairs, where these are asked for."""
+        table = self._judged(tile, table, n_threads, progress)
+        if self.options.max_hsps == 1:
+            return table
+        report = progress and partial(_repeated, progress, tile.n_items)
+        align = partial(self._aligned, engine=partial(self._engines.native, n_threads), progress=report)
+        further = FurtherAlignments(self.options, self._least, self._composition, self._suffices)
+        return further.added(table, align, n_threads, report)
 
     def _suffices(self, table: AlignmentTable, rows: Index, scores: NDArray[np.int32]) -> NDArray[np.bool_]:
         """Which of these rows have bits and an E-value to be kept, with these scores, which are whole."""

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from tropalign.errors import InputError, UsageError, named
 from tropalign.pairwise.selection import selected
-from tropalign.results.output_columns import default_names
 from tropalign.sequences import NUCLEOTIDE, PROTEIN, SequenceBatch
 from tropalign.sequences.translation import FRAMES, Frames, codon_table
 
@@ -127,10 +126,6 @@ class PairFrames:
         frames = self.target if self.query is None else self.query
         code = 1 if frames is None else frames.code
         return f"{' and '.join(self.sides)}, genetic code {code}, the best frames of each pair"
-
-    def columns(self, report: str) -> tuple[str, ...]:
-        """What tables show where no columns are chosen."""
-        return default_names(report, False, self.sides)
 
     def given(self, queries: SequenceBatch, targets: SequenceBatch) -> tuple[SequenceBatch, SequenceBatch]:
         """Queries and targets as they were given, of those that are aligned."""

@@ -141,6 +141,11 @@ class Alignment:
         return 1 if self.table.strand is None else int(self.table.strand[self.index])
 
     @property
+    def hsp(self) -> int:
+        """Which alignment of its pair it is, from 1, the best first."""
+        return 1 if self._lone is not None or self.table.hsp is None else int(self.table.hsp[self.index])
+
+    @property
     def scaled_score(self) -> float:
         """The score that composition leaves, where that was asked for, else the score."""
         has_scaled = self._lone is None and self.table.scaled_score is not None

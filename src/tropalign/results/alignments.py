@@ -41,7 +41,7 @@ def _axis_of(depth: str, absent: tuple[str, ...] = (), has_decimals: bool = Fals
 
 @dataclass(eq=False, repr=False)
 class AlignmentTable(Table[Alignment]):
-    """Alignments of pairs, a row per pair.
+    """Alignments of pairs, a row per pair, or with `max_hsps` several.
 
     ``table[k]`` is one Alignment; a slice, a mask or indices give the table of those rows. ``len``, iteration, ``==``
     (the same sequences and columns), pandas, polars and everything that takes an Arrow C stream work on it.
@@ -55,6 +55,8 @@ class AlignmentTable(Table[Alignment]):
     query_index, target_index : int64, shape (n,)
     score : int32 or float64, shape (n,)
         Floats where a score or gap cost has decimals.
+    hsp : int32, shape (n,), or None
+        With `max_hsps`: which alignment of its pair it is, from 1, the best first.
     strand : int8, shape (n,), or None
         With both strands: 1, or -1 where the query was reverse-complemented.
     scaled_score : int32 or float64, shape (n,), or None
@@ -110,6 +112,7 @@ class AlignmentTable(Table[Alignment]):
     query_frames: Frames | None = None
     target_frames: Frames | None = None
     scaled_score: Scores | None = None
+    hsp: Int32 | None = None
 
     def __post_init__(self) -> None:
         if self.depth not in DEPTHS:
@@ -267,7 +270,7 @@ class AlignmentTable(Table[Alignment]):
         return export.batches(self)
 
     def matrix(self, values: str = "score") -> NDArray[np.float64]:
-        """The pairs as a matrix; of a set both triangles.
+        """The pairs as a matrix, of several alignments of a pair the first; of a set both triangles.
 
         Parameters
         ----------
@@ -380,7 +383,7 @@ def concatenate(tables: Sequence[AlignmentTable]) -> AlignmentTable:
     for table in tables:
         if table.queries is not first.queries or table.targets is not first.targets or table.depth != first.depth:
             raise ValueError("tables of other sequences or another depth cannot be concatenated")
-        for name, words in (("strand", "strands"), ("scaled_score", "scaled scores")):
+        for name, words in (("strand", "strands"), ("scaled_score", "scaled scores"), ("hsp", "numbers (hsp)")):
             if (getattr(table, name) is None) != (getattr(first, name) is None):
                 raise ValueError(f"tables with and without {words} cannot be concatenated")
     return first._of_rows(first._axis.joined(tables))

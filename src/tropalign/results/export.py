@@ -76,6 +76,7 @@ def matrix(table: AlignmentTable, values: str) -> NDArray[np.float64]:
     """See `AlignmentTable.matrix`."""
     if values not in VALUES:
         raise UsageError(f"values {values!r} is none of {', '.join(VALUES)}")
+    table = table if table.hsp is None else table.take(table.hsp == 1)
     of_rows: Any = table.score if values == "score" else table.identity
     (queries, rows), (targets, columns) = (nucleotides.given(table, side) for side in ("query", "target"))
     made = np.full((len(queries), len(targets)), np.nan)

@@ -34,6 +34,7 @@ class KeptColumn:
 
 #: What a table keeps, indices and paths aside: what engines return. Those of `OPTIONAL` are there where asked for.
 KEPT_COLUMNS = (
+    KeptColumn("hsp", np.int32, "score"),
     KeptColumn("strand", np.int8, "score"),
     KeptColumn("score", np.int32, "score"),
     KeptColumn("scaled_score", np.int32, "score"),
@@ -46,8 +47,8 @@ KEPT_COLUMNS = (
     KeptColumn("n_gaps", np.int32, "alignment"),
     KeptColumn("n_columns", np.int32, "alignment"),
 )
-#: With both strands, with scores that are scaled by composition.
-OPTIONAL = ("strand", "scaled_score")
+#: With several alignments per pair, with both strands, with scores that are scaled by composition.
+OPTIONAL = ("hsp", "strand", "scaled_score")
 #: In units of the matrix, which may have decimals.
 SCORES = ("score", "scaled_score")
 INDEX_COLUMNS = ("query_index", "target_index")

@@ -69,6 +69,10 @@ def _index(side: str) -> Callable[[AlignmentTable], Values]:
     return lambda table: nucleotides.given(table, side)[1]
 
 
+def _hsp(table: AlignmentTable) -> Values:
+    return np.ones(len(table), np.int32) if table.hsp is None else table.hsp
+
+
 def _length(side: str) -> Callable[[AlignmentTable], Values]:
     return lambda table: nucleotides.lengths(table, side)
 
@@ -209,6 +213,7 @@ _SEQUENCES = (
     OutputColumn(
         "pair", "number of the pair, from 1, in the order of each query with all targets", np.int64, "score", _pair
     ),
+    OutputColumn("hsp", "number of the alignment among those of its pair, from 1", np.int32, "score", _hsp),
     OutputColumn(
         "query_length", "residues of the query", np.int64, "score", _length("query"), aliases=("qlen", "ql"),
     ),
@@ -357,20 +362,24 @@ _PATHS = (
 OUTPUT_COLUMNS = {column.name: column for column in (*_SEQUENCES, *_SCORES, *_PLACES, *_COUNTS, *_PATHS)}
 #: Columns that only local alignments have.
 SIGNIFICANCE = frozenset({"bits", "evalue"})
-#: What tables show where no columns are chosen, as far as the depth has it; ``strand`` with both strands only,
-#: frames of what was translated.
+#: What tables show where no columns are chosen, as far as the depth has it; ``hsp`` with several alignments per pair,
+#: ``strand`` with both strands only, frames of what was translated.
 _DEFAULTS = (
-    "query", "target", "query_frame", "target_frame", "strand", "score", "query_start", "query_end", "target_start",
-    "target_end", "identity", "similarity", "gaps", "columns", "cigar",
+    "query", "target", "hsp", "query_frame", "target_frame", "strand", "score", "query_start", "query_end",
+    "target_start", "target_end", "identity", "similarity", "gaps", "columns", "cigar",
 )  # fmt: skip
 _ALIASES = {alias: column.name for column in OUTPUT_COLUMNS.values() for alias in column.aliases}
 
 
-def default_names(depth: str, has_strand: bool, translated: Iterable[str] = ()) -> tuple[str, ...]:
+def default_names(
+    depth: str, has_strand: bool, translated: Iterable[str] = (), has_hsp: bool = False
+) -> tuple[str, ...]:
     """The columns of a table of that depth where none are chosen; `translated` sides have that of their frames."""
     absent = {"query_frame", "target_frame"}.difference(f"{side}_frame" for side in translated)
     if not has_strand:
         absent.add("strand")
+    if not has_hsp:
+        absent.add("hsp")
     return tuple(
         name
         for name in _DEFAULTS
@@ -382,7 +391,7 @@ def own_names(table: AlignmentTable) -> tuple[str, ...]:
     """The columns of a table where none are chosen."""
     sides = {"query": table.query_frames, "target": table.target_frames}
     translated = (side for side, frames in sides.items() if frames is not None)
-    return default_names(table.depth, table.strand is not None, translated)
+    return default_names(table.depth, table.strand is not None, translated, table.hsp is not None)
 
 
 def chosen_names(words: Iterable[str]) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from tropalign.pairwise.options import (
     REPORTS,
     SHARES,
     CompositionOption,
+    HspsOption,
     PairOptions,
     ReportName,
     SelectionOptions,
@@ -109,7 +110,7 @@ class Request:
 
 
 class PairsCommand(
-    AlignmentOptions, TranslationOptions, SelectionOptions, CompositionOption, FormatOptions, RunOptions
+    AlignmentOptions, TranslationOptions, SelectionOptions, CompositionOption, HspsOption, FormatOptions, RunOptions
 ):
     """What verbs share that write aligned pairs."""
 
@@ -254,13 +255,18 @@ class PairsCommand(
             )
         if self.composition == "ignored" and "scaled_score" in shown.names:
             self.refuse("scaled_score is what composition makes of the score: add --composition adjusted")
+        if self.max_hsps > 1 and self.mode != "local":
+            self.refuse("--max-hsps is for local alignments, of which a pair has several: use --mode local")
         if not shown.names:
+            if self.max_hsps > 1 and self.report not in (None, "alignment"):
+                self.refuse(f"--max-hsps computes whole alignments: leave --report {self.report} out")
             return Request(name, self.report or "alignment", column_bytes=form.column_bytes)
         is_local = MODES[self.mode].is_local
         columns = None if wanted is None else shown.names
         if columns and shown.have_significance and not is_local:
             self.refuse("bits and E-values are those of local alignments: use --mode local, or leave these columns out")
         filtered = self.html is not None or any(getattr(self, share) is not None for share in SHARES)
+        filtered |= self.max_hsps > 1  # what a further alignment may not pair is known by the path
         least: ReportName = "alignment" if filtered else shown.depth  # type: ignore[assignment]
         report = self.report or least
         if REPORTS.index(report) < REPORTS.index(least):
@@ -338,7 +344,7 @@ class PairsCommand(
         from tropalign.formats.pairs.plots import check_lines
         from tropalign.formats.pairs.report import report_bytes
 
-        n_pairs = n_queries * min(n_targets, self.top or n_targets)
+        n_pairs = n_queries * min(n_targets, self.top or n_targets) * self.max_hsps
         if self.targets is None and self.top is None and self.pairs is None:
             n_pairs //= 2  # of one set each pair once
         if self.plot is not None and all(getattr(self, name) is None for name in SELECTS):
@@ -352,11 +358,10 @@ class PairsCommand(
 
         columns = request.columns
         queries, targets = task.queries, task.targets
-        if task.frames is not None:
-            if columns is None and not format_of("pairs", request.format).own_columns:
-                columns = task.frames.columns(request.report)
-            if request.format == "matrix":
-                queries, targets = task.frames.given(task.queries, task.targets)
+        if columns is None and not format_of("pairs", request.format).own_columns:
+            columns = task.columns
+        if task.frames is not None and request.format == "matrix":
+            queries, targets = task.frames.given(task.queries, task.targets)
         return PairsContext(
             queries=queries,
             targets=targets,
@@ -454,6 +459,8 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
                 self.refuse(f"--format matrix holds one value per pair: leave --{name.replace('_', '-')} out")
         if self.composition != "ignored":
             self.refuse("--format matrix holds no E-values: leave --composition out")
+        if self.max_hsps > 1:
+            self.refuse("--format matrix holds one value per pair: leave --max-hsps out")
         layout = self.matrix_layout or layout_of(suffix_of(self.output))
         values = self.matrix_values or ("distance" if layout == "phylip" else "score")
         if layout == "phylip" and (self.targets is not None or values != "distance"):

@@ -4,7 +4,7 @@ native/bindings/pairwise.cpp, pair_*.cpp, best_targets.cpp, adjusted.cpp, normal
 """
 
 import numpy as np
-from native.wrong_calls.kinds import Entry, at, i32, i64, part
+from native.wrong_calls.kinds import Entry, at, i32, i64, part, u32
 
 from tropalign import _native
 
@@ -40,7 +40,7 @@ NO_PAIR = {"query_index": np.zeros(0, np.int64), "target_index": np.zeros(0, np.
 
 
 def aligned_pairs():
-    """align_pairs and align_pieces."""
+    """align_pairs, align_pieces and align_next."""
     no_sequences = [
         ({f"{side}_offsets": i64(0), f"{side}_index": index}, f"{side}_index")
         for side, index in (("query", i64(0, 0)), ("target", i64(0, 0)))
@@ -60,6 +60,28 @@ def aligned_pairs():
     ]
     pieces = {"matrix": MATRIX, "gap": (4, 2, 24, 1), "end_gap": (1, 1, 1, 1)}
     yield Entry(_native.align_pieces, PAIRS | pieces | HOW | ROOM | {"mode": "global"}, wrong + gaps, [NO_PAIR])
+    # Sequence 0 with 1, and 1 with 2, each of 4 letters.
+    taken = {
+        "taken_offsets": i64(0, 2, 3),
+        "taken_query_start": i32(0, 1, 2),
+        "taken_target_start": i32(1, 0, 2),
+        "path_offsets": i64(0, 3, 4, 5),
+        "path": u32(1 << 4 | 7, 1 << 4 | 1, 2 << 4 | 8, 2 << 4 | 8, 2 << 4 | 7),
+        "least": i32(1, 5),
+    }
+    beside = [
+        ("least", "least", i32(1), at(1, 0), at(0, -5)),
+        ("taken_query_start", "reach beyond", i32(0, 1)),
+        ("taken_target_start", "unequal", i32(0, 1)),
+        *((f"taken_{side}_start", "no alignment", at(1, -1), at(1, 3), at(2, 3)) for side in ("query", "target")),
+        ("path", "no alignment", *(at(2, operation) for operation in (5 << 4 | 8, 2**32 - 1, 2 << 4, 2 << 4 | 9))),
+        ("taken_offsets", "not one more", i64(0, 3), i64(0, 1, 2, 3)),
+    ]
+    how = {"matrix": MATRIX, "gap": (4, 2, 24, 1), "depth": 2}
+    some = [row for row in WRONG_PAIRS if row[1] != "unequal"] + [WRONG_HOW[1]] + WRONG_ROOM
+    some += [row for row in gaps if row[0] == "gap"]
+    none = NO_PAIR | {"taken_offsets": i64(0), "least": i32()}
+    yield Entry(_native.align_next, PAIRS | how | taken | ROOM, [*some, *beside], [none])
 
 
 def aligners():
@@ -160,29 +182,26 @@ def best_targets():
 
 
 def adjusted():
-    """adjusted_scores and normal_cumulative."""
+    """adjusted_scores, adjusted_matrices and normal_cumulative."""
     residues = {"residues": np.arange(4, dtype=np.uint8), "shares": np.full(4, 0.25)}
     how = {"lambda_": 0.5, "entropy": 0.3, "pseudocounts": 20.0, "parts": 32}
-    yield Entry(
-        _native.adjusted_scores,
-        PAIRS | SCORING | residues | how | ROOM,
-        [
-            *WRONG_PAIRS,
-            *WRONG_SCORING,
-            *WRONG_ROOM,
-            ("residues", "not 2 to 31", np.zeros(1, np.uint8)),
-            ("residues", "unequal lengths", np.arange(3, dtype=np.uint8)),
-            ("residues", "residues", np.array([0, 1, 2, 31], np.uint8)),
-            ("residues", "there twice", np.array([0, 1, 2, 2], np.uint8)),
-            ("shares", "not between 0 and 1", np.array([0.5, 0.5, 0.0, 0.0]), np.full(4, np.nan)),
-            ("shares", "their sum is not 1", np.full(4, 0.2)),
-            ("lambda_", "lambda", 0.0, np.nan, 101.0),
-            ("entropy", "entropy", 0.0, np.nan, 101.0),
-            ("pseudocounts", "pseudocounts", 0.0, np.nan, 1e7),
-            ("parts", "parts", 0, 1025),
-        ],
-        [NO_PAIR],
-    )
+    wrong = [
+        *WRONG_PAIRS,
+        *WRONG_SCORING,
+        ("residues", "not 2 to 31", np.zeros(1, np.uint8)),
+        ("residues", "unequal lengths", np.arange(3, dtype=np.uint8)),
+        ("residues", "residues", np.array([0, 1, 2, 31], np.uint8)),
+        ("residues", "there twice", np.array([0, 1, 2, 2], np.uint8)),
+        ("shares", "not between 0 and 1", np.array([0.5, 0.5, 0.0, 0.0]), np.full(4, np.nan)),
+        ("shares", "their sum is not 1", np.full(4, 0.2)),
+        ("lambda_", "lambda", 0.0, np.nan, 101.0),
+        ("entropy", "entropy", 0.0, np.nan, 101.0),
+        ("pseudocounts", "pseudocounts", 0.0, np.nan, 1e7),
+        ("parts", "parts", 0, 1025),
+    ]
+    valid = PAIRS | SCORING | residues | how
+    yield Entry(_native.adjusted_scores, valid | ROOM, wrong + WRONG_ROOM, [NO_PAIR])
+    yield Entry(_native.adjusted_matrices, valid, wrong, [NO_PAIR])
     yield Entry(_native.normal_cumulative, {"values": np.zeros(3)}, [("values", TypeError, np.zeros(3, np.float32))])
 
 

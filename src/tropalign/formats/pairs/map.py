@@ -72,7 +72,8 @@ def mapped(
         Queries and targets; of one set both times the same.
     """
     cells = np.full(shape, -1, np.int32)
-    cells[query[::-1], target[::-1]] = np.arange(len(query), dtype=np.int32)[::-1]
+    _, first = np.unique(query * shape[1] + target, return_index=True)
+    cells[query[first], target[first]] = first
     if is_one_set:
         cells = np.where(cells < 0, cells.T, cells)
     profiles = np.where(cells < 0, 0.0, np.append(near, 0.0)[cells])

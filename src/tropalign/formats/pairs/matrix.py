@@ -22,7 +22,8 @@ Matrix = NDArray[np.float64]
 
 
 def encode(table: AlignmentTable, context: PairsContext) -> bytes:
-    """The indices and the values wanted, as .npz."""
+    """The indices and the values wanted, as .npz; of several alignments of a pair those of the first."""
+    table = table if table.hsp is None else table.take(table.hsp == 1)
     values = table.score if context.matrix_values == "score" else table.identity
     sink = io.BytesIO()
     (_, query), (_, target) = (nucleotides.given(table, side) for side in ("query", "target"))

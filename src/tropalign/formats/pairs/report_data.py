@@ -23,8 +23,9 @@ def columns_of(table: AlignmentTable, has_paths: bool = False) -> Columns:
     """Indices, score, and what the table's depth has."""
     names = ("query_index", "target_index", "score", *DEPTH_COLUMNS[table.depth])
     columns: Columns = {name: getattr(table, name) for name in names}
-    if table.strand is not None:
-        columns["strand"] = table.strand
+    for name in ("hsp", "strand"):
+        if (values := getattr(table, name)) is not None:
+            columns[name] = values
     if has_paths:
         columns["paths"], columns["path_sizes"] = packed_paths(table)
     return columns

@@ -59,6 +59,7 @@ class PairsReport {
       {name: "query", title: "query", width: 210, codes: arrays.query_index, words: a.names},
       {name: "target", title: "target", width: 210, codes: arrays.target_index, words: b.names},
     ];
+    if (arrays.hsp) found.push(number("hsp", arrays.hsp, "hsp", 64));
     if (arrays.strand) {
       const codes = Uint8Array.from(arrays.strand, (strand) => Number(strand < 0));
       found.push({name: "strand", title: "strand", width: 84, codes, words: ["+", "-"]});
@@ -74,11 +75,12 @@ class PairsReport {
     const {data, nRows, sides: [a, b]} = this, made = given("made-of");
     const of = a === b ? counted(a.names.length, "sequence") :
                          `${a.names.length.toLocaleString("en")} queries and ${counted(b.names.length, "target")}`;
-    element("facts").textContent = `${counted(data.n_pairs, "pair")} of ${of}${data.mode ? ` · ${data.mode}` : ""}`;
+    const row = this.arrays.hsp ? "alignment" : "pair";
+    element("facts").textContent = `${counted(data.n_pairs, row)} of ${of}${data.mode ? ` · ${data.mode}` : ""}`;
     const {command, tropalign, ...parameters} = made;
     const mean = (values) => values.reduce((sum, value) => sum + value, 0) / Math.max(1, nRows);
     fillTerms(element("summary"), {
-      pairs: data.n_pairs.toLocaleString("en"),
+      [`${row}s`]: data.n_pairs.toLocaleString("en"),
       sequences: of,
       ...nRows && {
         "mean identity": mean(this.numbers.identity).toFixed(4),
@@ -89,7 +91,7 @@ class PairsReport {
     });
     const leftOut = element("left-out");
     leftOut.hidden = nRows === data.n_pairs;
-    leftOut.textContent = `The ${nRows.toLocaleString("en")} pairs with the best scores, of ${
+    leftOut.textContent = `The ${nRows.toLocaleString("en")} ${row}s with the best scores, of ${
       data.n_pairs.toLocaleString("en")}: a page holds no more. The other formats hold all.`;
   }
 

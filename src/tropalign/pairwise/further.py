@@ -1,0 +1,120 @@
+"""Further alignments of pairs: each is the best that pairs no two residues which those before it pair.
+
+Waterman and Eggert 1987. They are found in rounds, in each the next alignment of every pair that still has one which is
+good enough. As scores never rise from one to the next, a pair is done when one is not. What is too unlike or too short
+is no row, but takes its pairs of residues, too.
+
+                  first    second   third         rows, numbered as they were found
+    pair 0        120      85       (11)          120, 85
+    pair 1        77       (20)                   77
+    pair 2        90       90       74            90, 90, 74
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.pairwise.composition import Adjusted, Scaled
+from tropalign.pairwise.engines import Rows, Taken
+from tropalign.pairwise.options import PairOptions
+from tropalign.pairwise.selection import passes_shares
+from tropalign.results.alignments import AlignmentTable, concatenate
+from tropalign.results.gapped import query_starts
+
+if TYPE_CHECKING:
+    from tropalign.execution.task import Progress
+
+Index = NDArray[np.int64]
+Int32 = NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class FurtherAlignments:
+    """Finds the further alignments of pairs whose first ones are known.
+
+    Parameters
+    ----------
+    options
+        With the number of alignments per pair.
+    least
+        (query, target indices) -> what alignments have to score; None: more than nothing.
+    composition
+        What corrects scores; None where these count as they are.
+    suffices
+        (table, rows, their corrected scores) -> which rows have bits and an E-value to be kept; bool, shape (n,).
+    """
+
+    options: PairOptions
+    least: Callable[[Index, Index], Index | None]
+    composition: Scaled | Adjusted | None
+    suffices: Callable[[AlignmentTable, Index, Int32], NDArray[np.bool_]]
+
+    def added(
+        self,
+        table: AlignmentTable,
+        align: Callable[[Rows], AlignmentTable],
+        n_threads: int,
+        progress: Progress | None,
+    ) -> AlignmentTable:
+        """The table with all alignments of its pairs, those of each behind its first.
+
+        Parameters
+        ----------
+        table
+            The first alignment of each pair.
+        align
+            Rows, each beside others -> their alignments; without a column where none is good enough.
+        """
+        found = [replace(table, hsp=np.ones(len(table), np.int32))]
+        pairs = [np.arange(len(table))]
+        going = np.flatnonzero(table.n_columns > 0)
+        while len(going) and len(found) < self.options.max_hsps:
+            rows = self._rows(table.take(going), _alignments(found, pairs, going))
+            further = align(rows)
+            own = np.flatnonzero(further.n_columns > 0)
+            further = further.take(own)
+            if self.composition is not None:
+                own, further = self._judged(rows, own, further, n_threads, progress)
+            going = going[own]
+            found.append(replace(further, hsp=np.full(len(own), len(found) + 1, np.int32)))
+            pairs.append(going)
+        together = concatenate(found)
+        order = np.argsort(np.concatenate(pairs), kind="stable")
+        return together.take(order[passes_shares(together, self.options)[order]])
+
+    def _rows(self, table: AlignmentTable, taken: tuple[AlignmentTable, Index]) -> Rows:
+        """The next alignments of the pairs of a table, beside those that they have."""
+        earlier, offsets = taken
+        asked = self.least(table.query_index, table.target_index)
+        least = np.ones(len(table), np.int64) if asked is None else np.maximum(asked, 1)
+        starts = query_starts(earlier), earlier.target_start
+        paths = earlier.cigar_offsets, earlier.cigar_ops
+        of_rows = Taken(offsets, *starts, *paths, least.astype(np.int32))
+        return Rows(table.query_index, table.target_index, "alignment", table.strand, of_rows)
+
+    def _judged(
+        self, rows: Rows, own: Index, table: AlignmentTable, n_threads: int, progress: Progress | None
+    ) -> tuple[Index, AlignmentTable]:
+        """Those of the rows (`own`, and their table) that corrected scores leave: by the same pairs that are taken."""
+        assert self.composition is not None
+        whole = self.options.whole
+        raw = np.rint(table.score * whole.scale).astype(np.int32)
+        kept, scores = self.composition.judged(
+            rows.scores_of(own), raw, partial(self.suffices, table), n_threads, progress
+        )
+        return own[kept], replace(table.take(kept), scaled_score=whole.given(scores))
+
+
+def _alignments(found: list[AlignmentTable], pairs: list[Index], going: Index) -> tuple[AlignmentTable, Index]:
+    """The alignments of some pairs (ascending), pair by pair, and where those of each begin."""
+    pair = np.concatenate(pairs)
+    order = np.argsort(pair, kind="stable")
+    order = order[np.isin(pair[order], going)]
+    offsets = np.searchsorted(pair[order], np.append(going, len(pairs[0])))
+    return concatenate(found).take(order), offsets.astype(np.int64)
