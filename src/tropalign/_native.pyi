@@ -118,6 +118,23 @@ def adjusted_scores(
     memory_bytes: int,
     progress: Callable[[int], object] | None = None,
 ) -> dict[str, Any]: ...
+def adjusted_matrices(
+    query_codes: _uint8,
+    query_offsets: _int64,
+    target_codes: _uint8,
+    target_offsets: _int64,
+    query_index: _int64,
+    target_index: _int64,
+    matrix: _int32,
+    gap_open: int,
+    gap_extend: int,
+    residues: _uint8,
+    shares: _float64,
+    lambda_: float,
+    entropy: float,
+    pseudocounts: float,
+    parts: int,
+) -> dict[str, Any]: ...
 def normal_cumulative(values: _float64) -> _float64: ...
 def score_bounds(
     query_codes: _uint8,

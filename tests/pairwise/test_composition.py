@@ -290,3 +290,13 @@ def test_a_command_says_what_its_evalues_are(tmp_path):
     assert "# composition: scaled" in lines
     _, score, scaled, *_ = lines[-1].split("\t")
     assert int(scaled) < int(score)
+
+
+def test_further_alignments_are_judged_by_the_same_matrix():
+    """A domain twice in the target: both copies have the score that the first one has in a target of its own."""
+    random = np.random.default_rng(8)
+    letters = list("ACDEFGHIKLMNPQRSTVWY")
+    domain, between = ("".join(random.choice(letters, n)) for n in (60, 40))
+    table = all_pairs([domain], [domain + between + domain], "adjusted", max_evalue=1e-3, max_hsps=3)
+    assert table.hsp.tolist() == [1, 2]
+    assert table.scaled_score[0] == table.scaled_score[1] != table.score[0]
