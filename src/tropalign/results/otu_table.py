@@ -125,7 +125,8 @@ class OtuTable:
         >>> len(table.classified(placed, of_tips).lineages)
         2
         """
-        owners, found = RowOwners(self), dict[int, Lineage]()
+        owners = RowOwners(self)
+        found: dict[int, Lineage] = {}
         for some in placements:
             owners.add(some.names)
             assigned = lineages.assign(some)
@@ -182,7 +183,7 @@ class RowOwners:
                 self._n_without += 1
             elif row in self._owner:
                 raise InputError(
-                    f"two reads have this row, {shown(self._owner[row])!r} and {shown(name)!r}: give each read a row",
+                    f"two reads have this row, {self._owner[row]!r} and {name!r}: give each read a row",
                     file=self._file,
                     record=self._table.names[row],
                 )
@@ -214,7 +215,7 @@ class RowOwners:
         if self._n_without:
             some = "1 read has" if self._n_without == 1 else f"{self._n_without:,} reads have"
             where = "the table" if self._file is None else shown(self._file)
-            text = f"{some} no row in {where}, {shown(self._first_without)!r} for one: counted as 0"
+            text = f"{some} no row in {where}, {self._first_without!r} for one: counted as 0"
             warnings.warn(text, TropalignWarning, stacklevel=2)
 
 

@@ -159,9 +159,9 @@ def _checked(names: Sequence[Any], what: str, file: str) -> tuple[str, ...]:
         if not isinstance(name, str) or not name.strip():
             raise InputError(f"{what} number {number} has no name: give it one", file=file)
         if name in seen:
-            raise InputError(f"the {what} {shown(name)!r} is there twice: add its counts up", file=file)
+            raise InputError(f"the {what} {name!r} is there twice: add its counts up", file=file)
         if set(name) & set("\t\r\n") or name.encode("utf-8", "replace") != name.encode("utf-8", "surrogatepass"):
-            raise InputError(f"the {what} {shown(name)!r} is called by what is no letter: rename it", file=file)
+            raise InputError(f"the {what} {name!r} holds what would break a table: rename it", file=file)
         seen.add(name)
     return tuple(names)
 
@@ -181,7 +181,7 @@ def _table(
     if len(same):
         row, sample, _ = places[same[0]].tolist()
         raise InputError(
-            f"sample {shown(samples[sample])!r} has two numbers of reads in one row: add them up",
+            f"sample {samples[sample]!r} has two numbers of reads in one row: add them up",
             file=file,
             record=rows[row],
         )

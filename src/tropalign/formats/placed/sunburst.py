@@ -51,4 +51,4 @@ def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: Pl
     write_report_page(out, report(gathered(parts, context), context), header)
 
 
-SUNBURST = Codec(encode, assemble, assembled_with=("samples",), is_binary=True, needs_all=True)
+SUNBURST = Codec(encode, assemble, assembled_with=("samples",), is_binary=True)
