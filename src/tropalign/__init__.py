@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tropalign.errors import TropalignError as TropalignError
     from tropalign.errors import TropalignWarning as TropalignWarning
     from tropalign.families.api import align_with_homologs as align_with_homologs
+    from tropalign.formats.clusters.read_otu_tables import read_otu_table as read_otu_table
     from tropalign.formats.saved_results import read_result as read_result
     from tropalign.hmm.decoding import decode as decode
     from tropalign.hmm.model import HMM as HMM
@@ -89,6 +90,7 @@ __all__, __getattr__, __dir__ = lazy(
         "clusters.table": "otu_table",
         "errors": "DeviceError InputError ResourceError ScoringError TropalignError TropalignWarning",
         "families.api": "align_with_homologs",
+        "formats.clusters.read_otu_tables": "read_otu_table",
         "formats.saved_results": "read_result",
         "hmm.decoding": "decode",
         "hmm.model": "HMM",

@@ -190,7 +190,7 @@ def test_a_table_of_a_spreadsheet(example, capsys, end):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--taxonomy", "tips.tsv"], "--taxonomy is for --table, --taxa or --html: name a file with one of them"),
+        (["--taxonomy", "tips.tsv"], "--taxonomy is for --table, --taxa, --taxa-html, --otu-table or --html: name"),
         (["--taxa", "x.tsv"], "--taxa needs the lineages of the tips: name their table with --taxonomy"),
     ],
 )

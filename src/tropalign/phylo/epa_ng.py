@@ -14,18 +14,20 @@ import shlex
 import shutil
 import subprocess
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from tropalign.errors import InputError, ResourceError, TropalignWarning, shown
 from tropalign.execution.files import disk_error
 from tropalign.phylo.reference import ReferencePackage
 from tropalign.phylo.reference_rows import StateAlphabet, rows_of_tips
 from tropalign.sequences.alphabet import GAP_LETTERS
-from tropalign.sequences.counts import counts_of
 from tropalign.trees.newick import newick_text, quoted
 
 PROGRAM = "epa-ng"
@@ -315,8 +317,21 @@ def _last_words(log: Path) -> str:
     return shown("; ".join(words)) or "it wrote nothing"
 
 
-def finish(folder: Path, prepared: Prepared, program: Program, model: str, aligned_by: str, out: IO[bytes]) -> None:
+def finish(
+    folder: Path,
+    prepared: Prepared,
+    program: Program,
+    model: str,
+    aligned_by: str,
+    counts_of: Callable[[Sequence[str]], NDArray[np.int64]],
+    out: IO[bytes],
+) -> None:
     """Writes EPA-ng's result with the reads' own names, their counts and where it comes from.
+
+    Parameters
+    ----------
+    counts_of
+        How many sequences each read stands for.
 
     Raises
     ------

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tropalign.execution.run import Writer
     from tropalign.phylo.task import PlaceTask
     from tropalign.results.lineages import BranchLineages
+    from tropalign.results.otu_table import OtuTable
     from tropalign.sequences.blocks import Survey
 
 
@@ -34,10 +35,10 @@ class Wanted:
         The reads alone go there, and the reference to a second file, ``FILE.reference``.
     insertions : {"drop", "columns"}
         Letters between the reference's columns: left out, or in new columns.
-    table, jplace, taxa
-        Paths of what is wanted beside it.
-    report
-        Path of the report for a browser.
+    table, jplace, taxa, otus
+        Paths of what is wanted beside it: the last one is that of the table of counts with lineages.
+    sunburst, report
+        Paths of pages for a browser: of the taxa, and of the tree.
     query
         Path of the reads alone in the reference's columns, as FASTA, for a program that goes on with them.
     """
@@ -49,14 +50,27 @@ class Wanted:
     table: str | None = None
     jplace: str | None = None
     taxa: str | None = None
+    sunburst: str | None = None
+    otus: str | None = None
     report: str | None = None
     query: str | None = None
 
     def paths(self) -> list[str]:
         """Paths that the caller named, the alignment first."""
         reference = reference_path(self.alignment) if self.is_split and self.alignment else None
-        named = (self.alignment, reference, self.table, self.jplace, self.taxa, self.report)
+        named = (self.alignment, reference, *(path for _, _, path in self.beside()))
         return [path for path in named if path is not None]
+
+    def beside(self) -> tuple[tuple[str, str, str | None], ...]:
+        """Role, kind and path of each output beside the alignment."""
+        return (
+            ("table", "table", self.table),
+            ("jplace", "branches", self.jplace),
+            ("taxa", "taxa", self.taxa),
+            ("sunburst", "sunburst", self.sunburst),
+            ("otus", "otus", self.otus),
+            ("report", "report", self.report),
+        )
 
 
 def reference_path(alignment: str) -> str:
@@ -71,6 +85,7 @@ def outputs_of(
     is_shard: bool,
     lineages: BranchLineages | None = None,
     page_bytes: int | None = None,
+    otus: OtuTable | None = None,
 ) -> list[Output]:
     """Files and their writers, the alignment first.
 
@@ -80,6 +95,8 @@ def outputs_of(
         Of the tips below each branch, for the table and the reads per taxon.
     page_bytes
         What the report may take in memory while it is made; None for no bound.
+    otus
+        The table that counts what reads stand for, where it is not their names that tell it.
 
     Raises
     ------
@@ -95,7 +112,7 @@ def outputs_of(
 
     def writer(name: str, which: str = "all", insertions: str = wanted.insertions) -> Writer:
         about = (package.names, package.letters, newick, clades, lengths, insertions, which, more, lineages, page_bytes)
-        context = PlacedContext(*about)
+        context = PlacedContext(*about, samples=() if otus is None else otus.samples, otus=otus)
         return make_writer("placed", name, header, context)
 
     outputs = []
@@ -106,13 +123,7 @@ def outputs_of(
             outputs.append(Output("reference", reference_path(wanted.alignment), writer(wanted.rows, "reference")))
     if wanted.query is not None:
         outputs.append(Output("query", wanted.query, writer("fasta", "reads", "drop")))
-    beside = (
-        ("table", "table", wanted.table),
-        ("jplace", "branches", wanted.jplace),
-        ("taxa", "taxa", wanted.taxa),
-        ("report", "report", wanted.report),
-    )
-    for role, kind, path in beside:
+    for role, kind, path in wanted.beside():
         if path is not None:
             outputs.append(Output(role, path, writer(format_for_path(f"placed/{kind}", path))))
     for output in outputs if not is_shard else ():
@@ -128,6 +139,7 @@ def run_parameters(
     insertions: str,
     version: str,
     lineages: BranchLineages | None = None,
+    otus: OtuTable | None = None,
 ) -> dict[str, str]:
     """All that decides what a run leaves behind, by name."""
     package = task.package
@@ -143,4 +155,9 @@ def run_parameters(
     if lineages is not None:
         known = repr(lineages.lineages).encode("utf-8", "surrogatepass")
         parameters["taxonomy"] = f"hash {hashlib.sha256(known).hexdigest()[:16]}"
+    if otus is not None:
+        counted = hashlib.sha256(repr((otus.names, otus.samples)).encode("utf-8", "surrogatepass"))
+        for column in (otus.cluster, otus.sample, otus.reads):
+            counted.update(column.tobytes())
+        parameters["counts"] = f"hash {counted.hexdigest()[:16]}"
     return parameters

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError
+from tropalign.results.otu_table import RowOwners
 from tropalign.sequences.blocks import SequenceBlock
 
 Index = NDArray[np.int64]
@@ -73,3 +74,18 @@ def _together(pieces: list[Reads]) -> Reads:
     names = tuple(name for piece in pieces for name in piece.names)
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     return Reads(names, np.concatenate([piece.letters for piece in pieces]), offsets)
+
+
+def owning(blocks: Iterable[SequenceBlock], owners: RowOwners, settles: bool = True) -> Iterator[SequenceBlock]:
+    """The blocks, their reads entered as owners of a table's rows; unless `settles` is false, it is settled at the end.
+
+    Raises
+    ------
+    InputError
+        While iterating: a row that two reads have, at the end one that none has.
+    """
+    for block in blocks:
+        owners.add(block.names)
+        yield block
+    if settles:
+        owners.settle()

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import os
-from dataclasses import dataclass
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import InputError, named
+from tropalign.errors import InputError, TropalignWarning, named, shown
+from tropalign.properties import cached_property
 from tropalign.results.clusters import Clusters
+
+if TYPE_CHECKING:
+    from tropalign.results.lineages import BranchLineages, Lineage
+    from tropalign.results.placements import Placements
 
 #: Where names are digests of sequences.
 SHA1 = "sha1"
@@ -25,9 +33,11 @@ class OtuTable:
     names : tuple of str
         Of the clusters.
     samples : tuple of str
-        In the order of their bytes.
+        In the order of their bytes; of a table that was read, in its order.
     cluster, sample, reads : int64, shape (n,)
         Numbers above 0, cluster by cluster: how many reads of a sample a cluster has.
+    lineages : tuple of tuples of str, optional
+        Of each cluster: its ranks from the top, empty where it has none. None where nothing is known of lineages.
 
     Examples
     --------
@@ -42,6 +52,7 @@ class OtuTable:
     cluster: NDArray[np.int64]
     sample: NDArray[np.int64]
     reads: NDArray[np.int64]
+    lineages: tuple[Lineage, ...] | None = None
 
     @property
     def counts(self) -> NDArray[np.int64]:
@@ -49,6 +60,79 @@ class OtuTable:
         found = np.zeros((len(self.names), len(self.samples)), np.int64)
         found[self.cluster, self.sample] = self.reads
         return found
+
+    @cached_property
+    def _row(self) -> dict[str, int]:
+        return {name: row for row, name in enumerate(self.names)}
+
+    def rows_of(self, reads: Sequence[str]) -> NDArray[np.int64]:
+        """The row of each read: that of its name, or of what stands before its first semicolon.
+
+        Parameters
+        ----------
+        reads
+            Names.
+
+        Returns
+        -------
+        int64, shape (n,)
+            -1 where there is no such row.
+
+        Examples
+        --------
+        >>> found = tropalign.cluster({"gut.1": "ACGTACGTA", "gut.2": "ACGTACGTA", "skin.1": "ACGTACGTA"})
+        >>> tropalign.otu_table(found, relabel="Otu").rows_of(["Otu1;size=3", "Otu2"]).tolist()
+        [0, -1]
+        """
+        row = self._row
+        found = (row.get(name, row.get(name.partition(";")[0], -1)) for name in reads)
+        return np.fromiter(found, np.int64, len(reads))
+
+    def classified(self, placements: Iterable[Placements], lineages: BranchLineages) -> OtuTable:
+        """The table with the lineage of each cluster, whose representatives were placed in a tree.
+
+        Parameters
+        ----------
+        placements
+            What `place` yields; a read has the row that `rows_of` tells.
+        lineages
+            Of the tips below each branch.
+
+        Returns
+        -------
+        OtuTable
+            Its lineages are what all tips have in common below a read's best branches (`Assigned.common`).
+
+        Raises
+        ------
+        InputError
+            A cluster that belongs to no read, or to two.
+
+        Warns
+        -----
+        TropalignWarning
+            Reads without a row.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> rows = np.array([list(row) for row in (b"ACGTA", b"ACGAA", b"ACCAA", b"TCCAA")], np.uint8)
+        >>> package = tropalign.ReferencePackage.build(("a", "b", "c", "d"), rows, "((a:1,b:1):1,c:1,d:1);")
+        >>> of_tips = tropalign.BranchLineages((("P",), ("P",), ("S",), ("S",)), np.arange(5) % 4, np.arange(5) % 4 + 1)
+        >>> clusters = tropalign.cluster({"gut.1": "ACGTA", "skin.1": "TCCAA"})
+        >>> table = tropalign.otu_table(clusters, relabel="Otu")
+        >>> placed = tropalign.place(package, [("Otu1", "ACGTA"), ("Otu2", "TCCAA")])
+        >>> len(table.classified(placed, of_tips).lineages)
+        2
+        """
+        owners = RowOwners(self)
+        found: dict[int, Lineage] = {}
+        for some in placements:
+            owners.add(some.names)
+            assigned = lineages.assign(some)
+            found |= {row: each.common for row, each in zip(self.rows_of(some.names).tolist(), assigned, strict=True)}
+        owners.settle()
+        return replace(self, lineages=tuple(found[row] for row in range(len(self.names))))
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Writes the table; the file appears whole or not at all.
@@ -75,6 +159,64 @@ class OtuTable:
         import tropalign  # by its public name: results know nothing of files
 
         tropalign.write_clusters(self, path)
+
+
+class RowOwners:
+    """Which read each row of a table belongs to: each row to one.
+
+    Parameters
+    ----------
+    file
+        Where the table comes from, for messages.
+    """
+
+    def __init__(self, table: OtuTable, file: str | None = None) -> None:
+        self._table, self._file = table, file
+        self._owner: dict[int, str] = {}
+        self._n_without, self._first_without = 0, ""
+
+    def add(self, reads: Sequence[str]) -> None:
+        """Looks up some reads. Raises InputError where a row belongs to a read before."""
+        for name, row in zip(reads, self._table.rows_of(reads).tolist(), strict=True):
+            if row < 0:
+                self._first_without = self._first_without or name
+                self._n_without += 1
+            elif row in self._owner:
+                raise InputError(
+                    f"two reads have this row, {self._owner[row]!r} and {name!r}: give each read a row",
+                    file=self._file,
+                    record=self._table.names[row],
+                )
+            else:
+                self._owner[row] = name
+
+    def settle(self) -> None:
+        """Says what is left when all reads were added.
+
+        Raises
+        ------
+        InputError
+            Rows that belong to no read.
+
+        Warns
+        -----
+        TropalignWarning
+            Reads without a row.
+        """
+        names = self._table.names
+        left = [row for row in range(len(names)) if row not in self._owner]
+        if left:
+            more = "" if len(left) == 1 else f", nor do {len(left) - 1:,} others"
+            raise InputError(
+                f"this row belongs to no read{more}: place the representatives that the table counts, by their names",
+                file=self._file,
+                record=names[left[0]],
+            )
+        if self._n_without:
+            some = "1 read has" if self._n_without == 1 else f"{self._n_without:,} reads have"
+            where = "the table" if self._file is None else shown(self._file)
+            text = f"{some} no row in {where}, {self._first_without!r} for one: counted as 0"
+            warnings.warn(text, TropalignWarning, stacklevel=2)
 
 
 def otu_names(clusters: Clusters, relabel: str = "") -> tuple[str, ...]:

@@ -14,8 +14,8 @@ from tropalign.errors import InputError
 #: name gets which was there before.
 _SIZE = re.compile(r"(?:^|;)size=([0-9]+)(?=;|$|_[0-9]+$)")
 _WRITTEN = re.compile(r"(^|;)size=[0-9]+(?=;|$)")
-#: Digits of a count at most, so that a sum of many fits 64 bits.
-_MOST_DIGITS = 12
+#: A count at most, so that a sum of many fits 64 bits.
+MOST_COUNT = 10**12 - 1
 
 
 def counts_of(names: Sequence[str]) -> NDArray[np.int64]:
@@ -30,10 +30,10 @@ def counts_of(names: Sequence[str]) -> NDArray[np.int64]:
     for k, name in enumerate(names):
         if "size=" in name and (found := _SIZE.search(name)) is not None:
             digits = found[1].lstrip("0")
-            if not 0 < len(digits) <= _MOST_DIGITS:
+            if not 0 < len(digits) <= len(str(MOST_COUNT)):
                 raise InputError(
                     f"its count is {'0' if not digits else 'too large'}: write ;size= and a whole number from 1 to "
-                    f"{10**_MOST_DIGITS - 1}, or leave it out",
+                    f"{MOST_COUNT}, or leave it out",
                     record=name,
                 )
             counts[k] = int(digits)

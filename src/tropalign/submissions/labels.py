@@ -25,6 +25,8 @@ OUTPUTS: Mapping[str, str] = {
     "jplace": "Placements (jplace)",
     "table": "Table of reads",
     "taxa": "Table of taxa",
+    "sunburst": "Taxa as a page (sunburst)",
+    "otus": "Table of counts with lineages",
     "uc": "Clusters in USEARCH's format",
     "model": "Trained model",
     "reference": "Reference apart from the reads",

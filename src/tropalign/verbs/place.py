@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any
 
-from tropalign.formats.registry import format_names
-from tropalign.options.option import Options, but, input_file, option, output_file
+from tropalign.options.option import Options, but, input_file, option
 from tropalign.phylo.scoring import GAP_FLAGS, ScoreOptions, StrandOption
 from tropalign.verbs.alignment import SequenceOptions
 from tropalign.verbs.command import Command, Served, read_once
 from tropalign.verbs.place_pipeline import PipelineOptions, check_pipeline, opened_pipeline
+from tropalign.verbs.place_results import ResultOptions, check_results
 from tropalign.verbs.run_options import SEQUENCE_FILES, EachOption, RunOptions, devices_of, started
 from tropalign.verbs.runs import carry_out
 
@@ -20,10 +20,9 @@ if TYPE_CHECKING:
     from tropalign.phylo import ReferencePackage
     from tropalign.phylo.outputs import Wanted
     from tropalign.phylo.task import PlaceTask
+    from tropalign.results.otu_table import OtuTable
     from tropalign.sequences.blocks import Survey
     from tropalign.verbs.place_pipeline import Pipeline
-
-Insertions = Literal["drop", "columns"]
 
 
 class ReferenceOptions(Options, group="reference"):
@@ -67,62 +66,6 @@ class PruningOption(Options, group="scoring"):
     )
 
 
-class ResultOptions(Options, group="results"):
-    """What is written."""
-
-    format: str | None = option(
-        default=None,
-        flags=("-f", "--format"),
-        choices=format_names("placed/rows"),
-        role="machine",
-        help="format of the alignment (default: by the suffix of -o, else fasta)",
-    )
-    split: bool = output_file(
-        default=False,
-        output="reference",
-        suffix=".reference",
-        follows_main=True,
-        help="reads alone in -o, the reference in FILE.reference: as EPA-ng wants",
-        form_help="Reads alone in the result, the reference in its own file: as EPA-ng wants",
-    )
-    insertions: Insertions = option(
-        default="drop",
-        choices=get_args(Insertions),
-        label="Inserted bases",
-        is_common=True,
-        help="bases between columns: left out, so that the width stays (default), or in new columns",
-    )
-    table: str | None = output_file(
-        output="table",
-        suffix=".tsv",
-        metavar="FILE",
-        help="branch, score and place of each read, TSV or Parquet by the suffix",
-    )
-    jplace: str | None = output_file(
-        output="jplace", suffix=".jplace", metavar="FILE", help="the best branches, for gappa and others"
-    )
-    taxonomy: str | None = input_file(
-        default=None,
-        holds="table",
-        metavar="FILE",
-        label="Lineages of the tips",
-        help="lineages of the tips, a name, a tab and a;b;c per line: the table then has those of the reads",
-    )
-    taxa: str | None = output_file(
-        output="taxa",
-        suffix=".tsv",
-        metavar="FILE",
-        help="with --taxonomy: reads per taxon, TSV",
-        form_help="With lineages of the tips: reads per taxon, TSV",
-    )
-    html: str | None = output_file(
-        output="report",
-        suffix=".html",
-        metavar="FILE",
-        help="a report for the browser: the tree with reads per branch, table, alignments",
-    )
-
-
 class Place(
     Command,
     ReferenceOptions,
@@ -155,7 +98,7 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
         is_resumable=True,
         example={"reads": "16s/reads.fasta", "reference": "16s/ref.phy.gz", "tree": "16s/ref.nwk"},
     )
-    each_input, each_refuses = "reads", ("mates", "pipeline", "save_reference")
+    each_input, each_refuses = "reads", ("mates", "pipeline", "save_reference", "counts")
 
     reads: list[str] = input_file(
         flags=(),
@@ -178,10 +121,7 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
     def check(self) -> None:
         """Refuses options that do not go together."""
         self._check_reads()
-        if self.taxonomy and not (self.table or self.taxa or self.html):
-            self.refuse("--taxonomy is for --table, --taxa or --html: name a file with one of them")
-        if self.taxa and not self.taxonomy:
-            self.refuse("--taxa needs the lineages of the tips: name their table with --taxonomy")
+        check_results(self)
         if self.shard is not None and "-" in [*self.reads, *(self.mates or [])]:
             self.refuse("reads from standard input cannot be shared out: write them to a file first")
         check_pipeline(self)
@@ -190,15 +130,14 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
         """Reads, places and writes."""
         self.check()
         wanted = self._wanted()
-        inputs = [*self.reads, *(self.mates or []), self.reference, self.tree, self.taxonomy]
+        inputs = [*self.reads, *(self.mates or []), self.reference, self.tree, self.taxonomy, self.counts]
         show = started(self, self._paths(wanted), inputs)
         with opened_pipeline(self) as pipeline:
             self._run(wanted, show, pipeline)
 
     def _check_reads(self) -> None:
         """Refuses reads that are missing, or named twice."""
-        beside = self.table or self.jplace or self.taxa or self.html
-        asks_for_reads = self.output != "-" or beside or not self.save_reference
+        asks_for_reads = self.output != "-" or any(self.beside().values()) or not self.save_reference
         if self.dry_run and not self.reads:
             self.refuse("--dry-run tells of reads: name some")
         if not self.reads and asks_for_reads:
@@ -213,7 +152,7 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
         mates = self.mates or []
         if twice := set(mates) & set(self.reads) - {"-"}:
             self.refuse(f"{min(twice)} is named as reads and as their mates: name the file of the second mates")
-        if [*self.reads, *mates, self.reference, self.tree, self.taxonomy].count("-") > 1:
+        if [*self.reads, *mates, self.reference, self.tree, self.taxonomy, self.counts].count("-") > 1:
             self.refuse("standard input can be read once: name - once")
 
     def _run(self, wanted: Wanted, show: Show, pipeline: Pipeline | None) -> None:
@@ -222,6 +161,7 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
         from tropalign.devices.registry import open_devices
         from tropalign.execution.files import write_to
         from tropalign.execution.run import Run, memory_allowed
+        from tropalign.formats.clusters.read_otu_tables import read_otu_table
         from tropalign.formats.header import Header
         from tropalign.machine.memory import left_for_job
         from tropalign.phylo.outputs import outputs_of, run_parameters
@@ -239,7 +179,8 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
         if not self.reads:
             return
         lineages = None if self.taxonomy is None else read_taxonomy(self.taxonomy, package)
-        blocks, found = self._reads(package)
+        otus = None if self.counts is None else read_otu_table(self.counts)
+        blocks, found = self._reads(package, otus)
         memory_bytes = left_for_job(allowed, package.held_bytes())
         page_bytes = self._page_bytes(package, found, memory_bytes)
         memory_bytes -= page_bytes
@@ -248,10 +189,9 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
         command = self.command_line(format=settled)
         header = Header(__version__, command, self.scoring().parameters(), has_comments=not self.no_comments)
         bound = page_bytes if found is None else None  # of reads that can be counted before, the page was checked
-        outputs = outputs_of(package, header, wanted, self.shard is not None, lineages, bound)
-        parameters = (
-            {} if found is None else run_parameters(task, found, outputs, wanted.insertions, __version__, lineages)
-        )
+        outputs = outputs_of(package, header, wanted, self.shard is not None, lineages, bound, otus)
+        decides = (outputs, wanted.insertions, __version__, lineages, otus)
+        parameters = {} if found is None else run_parameters(task, found, *decides)
         placing = Run(
             task=task,
             outputs=outputs,
@@ -267,7 +207,7 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
         if pipeline is not None and self.dry_run:
             print(f"epa-ng   goes on with these reads and makes {self.jplace}: its time and memory are not estimated")
         elif pipeline is not None:
-            pipeline.finish(package, header.command)
+            pipeline.finish(package, header.command, otus)
 
     def _wanted(self) -> Wanted:
         """The files that are asked for."""
@@ -282,6 +222,8 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
             table=self.table,
             jplace=self.jplace,
             taxa=self.taxa,
+            sunburst=self.taxa_html,
+            otus=self.otu_table,
             report=self.html,
         )
 
@@ -309,11 +251,15 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
         chosen: dict[str, Any] = {"gap_flags": self.gap_flags or "compat", "n_threads": self.threads}
         return ReferencePackage.read(self.reference, self.tree, alphabet=alphabet, **chosen)
 
-    def _reads(self, package: ReferencePackage) -> tuple[Callable[..., Iterator[Any]], Survey | None]:
+    def _reads(
+        self, package: ReferencePackage, otus: OtuTable | None
+    ) -> tuple[Callable[..., Iterator[Any]], Survey | None]:
         """What reads them anew for the names that are taken, and what a first pass found, where there may be two."""
         from tropalign.phylo.api import check_mates
+        from tropalign.phylo.read_blocks import owning
+        from tropalign.results.otu_table import RowOwners
         from tropalign.sequences.blocks import blocks_of, survey_of
-        from tropalign.sequences.files import can_be_read_twice
+        from tropalign.sequences.files import can_be_read_twice, file_name
         from tropalign.sequences.mates import MatedBlocks
 
         mates = self.mates
@@ -323,8 +269,15 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
         def blocks(taken: Iterable[str] = package.names) -> Iterator[Any]:
             return iter(blocks_of(self.reads, taken) if mates is None else MatedBlocks(self.reads, mates, taken))
 
-        files = [*self.reads, *(mates or [])]
-        return blocks, survey_of(blocks(())) if all(map(can_be_read_twice, files)) else None
+        is_first_of_two = all(map(can_be_read_twice, [*self.reads, *(mates or [])]))
+        if otus is None or self.counts is None:
+            return blocks, survey_of(blocks(())) if is_first_of_two else None
+        owners = RowOwners(otus, file_name(self.counts))
+        if not is_first_of_two:
+            return lambda: owning(blocks(), owners), None
+        found = survey_of(owning(blocks(), owners, settles=False))
+        owners.settle()
+        return blocks, found
 
     def _page_bytes(self, package: ReferencePackage, found: Survey | None, memory_bytes: int) -> int:
         """What the report takes while it is made, at the most; half of the memory where the reads are a stream.

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from tropalign.phylo import ReferencePackage
     from tropalign.phylo.epa_ng import Program
     from tropalign.phylo.outputs import Wanted
+    from tropalign.results.otu_table import OtuTable
     from tropalign.verbs.place import Place
 
 #: What can go on.
@@ -87,10 +88,11 @@ class Pipeline:
         assert self._command.model is not None
         check_model(self._command.model, package.states.alphabet.name == "protein")
 
-    def finish(self, package: ReferencePackage, aligned_by: str) -> None:
+    def finish(self, package: ReferencePackage, aligned_by: str, otus: OtuTable | None) -> None:
         """Runs EPA-ng and writes its result; or leaves its files and prints the command."""
         from tropalign.errors import ResourceError
         from tropalign.execution.files import write_to
+        from tropalign.formats.placed.context import PlacedContext
         from tropalign.machine.threads import resolve_threads
         from tropalign.phylo import epa_ng
 
@@ -109,7 +111,7 @@ class Pipeline:
                 f"and run: {line}"
             )
         epa_ng.run(folder, program, model, n_threads)
-        with_words = (prepared, program, model, aligned_by)
+        with_words = (prepared, program, model, aligned_by, PlacedContext(otus=otus).counts)
         write_to(command.jplace, lambda out: epa_ng.finish(folder, *with_words, out))
         epa_ng.clear(folder)
 

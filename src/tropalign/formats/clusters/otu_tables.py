@@ -13,8 +13,14 @@ from tropalign.formats.clusters import ClustersContext
 from tropalign.formats.format import Codec, concatenated
 from tropalign.formats.header import Header
 from tropalign.results.clusters import Clusters
+from tropalign.results.lineages import Lineage
 from tropalign.results.otu_table import OtuTable
 from tropalign.results.rows import check_names
+
+#: The last column of a classic table with lineages; older files of QIIME call it otherwise.
+LINEAGE_COLUMNS = ("taxonomy", "consensus lineage", "consensuslineage")
+#: What stands for the lineage of a cluster that has none: an empty list is lost where BIOM 1.0 becomes BIOM 2.
+UNASSIGNED = "Unassigned"
 
 
 def _counted(clusters: Clusters | OtuTable, context: ClustersContext) -> OtuTable:
@@ -27,37 +33,55 @@ def _counted(clusters: Clusters | OtuTable, context: ClustersContext) -> OtuTabl
 
 def encode_tsv(clusters: Clusters | OtuTable, context: ClustersContext) -> bytes:
     """All lines."""
-    table = _counted(clusters, context)
-    check_names([*table.names, *table.samples])
-    text = bytearray("\t".join(["#OTU ID", *table.samples]).encode("utf-8", "backslashreplace") + b"\n")
+    return classic_text(_counted(clusters, context))
+
+
+def classic_text(table: OtuTable) -> bytes:
+    """QIIME's classic table; with lineages as its last column where it has them."""
+    lineages = None if table.lineages is None else ["; ".join(_ranks(each)) for each in table.lineages]
+    check_names([*table.names, *table.samples, *(lineages or ())])
+    more = [] if lineages is None else [LINEAGE_COLUMNS[0]]
+    text = bytearray("\t".join(["#OTU ID", *table.samples, *more]).encode("utf-8", "backslashreplace") + b"\n")
     ends = np.searchsorted(table.cluster, np.arange(len(table.names)), "right").tolist()
     begin = 0
-    for name, end in zip(table.names, ends, strict=True):  # a row at a time: most numbers are 0
+    for row, (name, end) in enumerate(zip(table.names, ends, strict=True)):  # a row at a time: most numbers are 0
         counts = ["0"] * len(table.samples)
         for sample, reads in zip(table.sample[begin:end].tolist(), table.reads[begin:end].tolist(), strict=True):
             counts[sample] = str(reads)
-        text += "\t".join([name, *counts]).encode("utf-8", "backslashreplace") + b"\n"
+        more = [] if lineages is None else [lineages[row]]
+        text += "\t".join([name, *counts, *more]).encode("utf-8", "backslashreplace") + b"\n"
         begin = end
     return bytes(text)
 
 
+def _ranks(lineage: Lineage) -> Lineage:
+    return lineage or (UNASSIGNED,)
+
+
 def encode_biom(clusters: Clusters | OtuTable, context: ClustersContext) -> bytes:
     """What depends on the table, as JSON."""
-    table = _counted(clusters, context)
+    return biom_text(_counted(clusters, context))
+
+
+def biom_text(table: OtuTable) -> bytes:
+    """A table as JSON, without what it was made by."""
     places = np.stack([table.cluster, table.sample, table.reads], axis=1)
+    lineages = [None] * len(table.names) if table.lineages is None else table.lineages
+    about = [None if each is None else {"taxonomy": _ranks(each)} for each in lineages]
     return json.dumps(
         {
             "matrix_type": "sparse",
             "matrix_element_type": "int",
             "shape": [len(table.names), len(table.samples)],
-            "rows": [{"id": name, "metadata": None} for name in table.names],
+            "rows": [{"id": name, "metadata": each} for name, each in zip(table.names, about, strict=True)],
             "columns": [{"id": name, "metadata": None} for name in table.samples],
             "data": places.tolist(),
         }
     ).encode()
 
 
-def _assemble_biom(parts: Iterable[bytes], out: IO[bytes], header: Header, context: ClustersContext) -> None:
+def assemble_biom(parts: Iterable[bytes], out: IO[bytes], header: Header, context: object) -> None:
+    """The table, and what it was made by."""
     about = {
         "id": None,
         "format": "Biological Observation Matrix 1.0.0",
@@ -71,4 +95,4 @@ def _assemble_biom(parts: Iterable[bytes], out: IO[bytes], header: Header, conte
 
 
 TSV = Codec(encode_tsv, concatenated())
-BIOM = Codec(encode_biom, _assemble_biom)
+BIOM = Codec(encode_biom, assemble_biom)

@@ -1,7 +1,11 @@
 """Placed reads as files: which formats there are, a kind for each output that `tropalign place` may write."""
 
+from dataclasses import replace
+
+from tropalign.formats.clusters import FORMATS as OF_CLUSTERS
 from tropalign.formats.format import FASTA, HTML, PARQUET, PHYLIP, RESULT, TSV, Format
 
+_CLASSIC, _BIOM = OF_CLUSTERS["counts"]
 _OUTPUTS = {
     "placed/rows": (
         Format(*FASTA, "placed.rows"),
@@ -10,7 +14,12 @@ _OUTPUTS = {
     ),
     "placed/table": (Format(*TSV, "placed.table"), Format(*PARQUET, "placed.table")),
     "placed/branches": (Format("jplace", (".jplace",), "application/json", "", "placed.jplace"),),
-    "placed/taxa": (Format("taxa", *TSV[1:], "placed.table"),),
+    "placed/taxa": (Format("taxa", *TSV[1:], "placed.taxa"),),
+    "placed/sunburst": (Format("sunburst", *HTML[1:], "placed.sunburst"),),
+    "placed/otus": (
+        replace(_CLASSIC, name="otus", module="placed.otus"),
+        replace(_BIOM, module="placed.otus"),
+    ),
     "placed/report": (Format(*HTML, "placed.report"),),
 }
 #: These formats have the kind "placed" in shards.

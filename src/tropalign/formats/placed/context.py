@@ -10,12 +10,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign.sequences.counts import counts_of
+
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tropalign.results.lineages import BranchLineages
+    from tropalign.results.otu_table import OtuTable
 
 INSERTIONS = ("drop", "columns")
 WHICH = ("all", "reads", "reference")
 MORE = ("", "lineages")
+#: Fields of several texts.
+TEXTS = ("names", "samples")
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +50,10 @@ class PlacedContext:
         Of the tips below each branch.
     page_bytes
         What a report may take in memory while it is made; None for no bound.
+    samples : tuple of str
+        Those of the table that counts what reads stand for; none where their names tell it.
+    otus : OtuTable, optional
+        That table.
     """
 
     names: tuple[str, ...] = ()
@@ -55,6 +66,8 @@ class PlacedContext:
     more: str = ""
     lineages: BranchLineages | None = None
     page_bytes: int | None = None
+    samples: tuple[str, ...] = ()
+    otus: OtuTable | None = None
 
     def __post_init__(self) -> None:
         if self.insertions not in INSERTIONS or self.which not in WHICH:
@@ -69,6 +82,27 @@ class PlacedContext:
         """Whether the table has their columns."""
         return self.more == "lineages"
 
+    def counts_by_sample(self, names: Sequence[str]) -> NDArray[np.int64]:
+        """How many sequences of each sample each read stands for; without samples there is one column.
+
+        Returns
+        -------
+        int64, shape (n, n_samples)
+        """
+        if self.otus is None:
+            return counts_of(names)[:, None]
+        rows, table = self.otus.rows_of(names), self.otus
+        found = np.zeros((len(names), len(table.samples)), np.int64)
+        begins, ends = (np.searchsorted(table.cluster, rows, side) for side in ("left", "right"))
+        for read, (begin, end) in enumerate(zip(begins.tolist(), ends.tolist(), strict=True)):
+            found[read, table.sample[begin:end]] = table.reads[begin:end]
+        return found
+
+    def counts(self, names: Sequence[str]) -> NDArray[np.int64]:
+        """How many sequences each read stands for, of all samples; int64, shape (n,)."""
+        totals: NDArray[np.int64] = self.counts_by_sample(names).sum(axis=1)
+        return totals
+
     def describe(self, fields: tuple[str, ...]) -> dict[str, Any]:
         """These fields as JSON."""
         entries: dict[str, Any] = {}
@@ -78,23 +112,28 @@ class PlacedContext:
                 packed = base64.b64encode(zlib.compress(value.tobytes())).decode()
                 entries[name] = {"shape": list(value.shape), "packed": packed}
             else:
-                entries[name] = list(value) if name == "names" else value
+                entries[name] = list(value) if name in TEXTS else value
         return entries
 
     @classmethod
     def restore(cls, entries: Any) -> PlacedContext:
         """Makes a context of JSON, other fields as by default; ValueError, KeyError or TypeError where it is none."""
-        known = {name: entries[name] for name in ("newick", "insertions", "which", "more") if name in entries}
-        names = entries.get("names", [])
-        if not isinstance(names, list) or not all(isinstance(word, str) for word in [*names, *known.values()]):
-            raise TypeError("names and choices are text")
-        for word in (*names, *known.values()):
+        known: dict[str, Any] = {
+            name: entries[name] for name in ("newick", "insertions", "which", "more") if name in entries
+        }
+        texts = {name: entries[name] for name in TEXTS if name in entries}
+        if not all(isinstance(words, list) for words in texts.values()):
+            raise TypeError("names are lists")
+        for word in [*known.values(), *(word for words in texts.values() for word in words)]:
+            if not isinstance(word, str):
+                raise TypeError("names and choices are text")
             word.encode()
-        if set(entries) - {*known, "names", "letters"}:
+        if set(entries) - {*known, *texts, "letters"}:
             raise ValueError("there are fields that no format is assembled with")
         if "letters" in entries:
             known["letters"] = _letters(entries["letters"])
-        return cls(names=tuple(names), **known)
+        known |= {name: tuple(words) for name, words in texts.items()}
+        return cls(**known)
 
 
 def _letters(entries: Any) -> NDArray[np.uint8]:

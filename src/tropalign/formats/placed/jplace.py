@@ -10,7 +10,6 @@ from tropalign.formats.format import Codec
 from tropalign.formats.header import Header
 from tropalign.formats.placed.context import PlacedContext
 from tropalign.results.placements import Placements
-from tropalign.sequences.counts import counts_of
 
 FIELDS = ("edge_num", "likelihood", "like_weight_ratio", "distal_length", "pendant_length")
 SEPARATOR = b",\n"
@@ -25,7 +24,7 @@ def encode(placements: Placements, context: PlacedContext) -> bytes:
     entries = []
     distal = [json.dumps(float(f"{length / 2:.10g}")) for length in context.branch_lengths.tolist()]
     begins = placements.tied_offsets.tolist()
-    counts = counts_of(placements.names).tolist()
+    counts = context.counts(placements.names).tolist()
     for k, name in enumerate(placements.names):
         listed = placements.tied_branches[begins[k] : begins[k + 1]].tolist()
         if placements.branch[k] < 0 or not listed:

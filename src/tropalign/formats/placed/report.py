@@ -21,7 +21,6 @@ from tropalign.formats.placed.context import PlacedContext
 from tropalign.formats.placed.table import lineage_text
 from tropalign.results import rows
 from tropalign.results.placements import Placements
-from tropalign.sequences.counts import counts_of
 
 #: Kinds of runs: letters in neighbouring columns, letters in no column, columns without a letter of the read.
 IN_COLUMNS, INSERTED, SKIPPED = 0, 1, 2
@@ -77,7 +76,7 @@ def encode(placements: Placements, context: PlacedContext) -> bytes:
     start, end, inserted, unaligned = placements.spans()
     arrays: Arrays = {name: getattr(placements, name) for name in COLUMNS}
     arrays |= {"start": start, "end": end, "inserted": inserted, "unaligned": unaligned}
-    arrays["count"] = counts_of(placements.names)
+    arrays["count"] = context.counts(placements.names)
     arrays["lengths"], arrays["letters"] = np.diff(placements.offsets), placements.letters
     arrays["paths"], arrays["path_sizes"] = packed_columns(placements)
     arrays["tied_branches"] = placements.tied_branches

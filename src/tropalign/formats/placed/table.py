@@ -1,26 +1,21 @@
-"""The table of placed reads, a row per read, and that of the reads per taxon."""
+"""The table of placed reads, a row per read."""
 
 from __future__ import annotations
 
 import io
-import json
-from collections import Counter
 from collections.abc import Iterable
 from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import InputError
 from tropalign.formats.arrow import needs_pyarrow
 from tropalign.formats.format import Codec, concatenated
 from tropalign.formats.header import Header
-from tropalign.formats.part_arrays import DAMAGED_PART
 from tropalign.formats.placed.context import PlacedContext
 from tropalign.results import rows
 from tropalign.results.lineages import Lineage
 from tropalign.results.placements import Placements
-from tropalign.sequences.counts import counts_of
 
 #: Names of the columns and what they hold.
 COLUMNS: dict[str, type] = {
@@ -52,7 +47,7 @@ def table_columns(placements: Placements, context: PlacedContext) -> dict[str, l
         "end": end,
         "inserted": inserted,
         "unaligned": unaligned,
-        "count": counts_of(placements.names),
+        "count": context.counts(placements.names),
     }
     if context.lineages is not None:
         assigned = context.lineages.assign(placements)
@@ -121,66 +116,6 @@ def assemble_parquet(parts: Iterable[bytes], out: IO[bytes], header: Header, con
             writer.write_table(waiting.combine_chunks())
 
 
-TAXA_COLUMNS = ("taxon", "rank", "reads", "count", "own_reads", "own_count")
-#: Rank of the reads that were not placed; 0 is that of those of which all that is known is that they were.
-UNPLACED = -1
-
-
-def encode_taxa(placements: Placements, context: PlacedContext) -> bytes:
-    """Reads and their counts by what the tips of their best branches have in common, as JSON."""
-    reads: Counter[tuple[str, ...]] = Counter()
-    counts: Counter[tuple[str, ...]] = Counter()
-    n_unplaced = [0, 0]
-    assigned = [] if context.lineages is None else context.lineages.assign(placements)
-    sizes = counts_of(placements.names).tolist()
-    for each, is_placed, count in zip(assigned, (placements.branch >= 0).tolist(), sizes, strict=True):
-        if is_placed:
-            reads[each.common] += 1
-            counts[each.common] += count
-        else:
-            n_unplaced[0] += 1
-            n_unplaced[1] += count
-    return json.dumps([n_unplaced, [[lineage, reads[lineage], counts[lineage]] for lineage in reads]]).encode()
-
-
-def assemble_taxa(parts: Iterable[bytes], out: IO[bytes], header: Header, context: PlacedContext) -> None:
-    """A row per taxon that reads have in or below it: the taxa above come first, neighbours by the alphabet."""
-    own: dict[tuple[str, ...], list[int]] = {}
-    unplaced = [0, 0]
-    for part in parts:
-        of_part, taxa = _read(part)
-        _add(unplaced, of_part)
-        for lineage, n_reads, count in taxa:
-            _add(own.setdefault(lineage, [0, 0]), [n_reads, count])
-    within: dict[tuple[str, ...], list[int]] = {}
-    for lineage, numbers in own.items():
-        for rank in range(len(lineage) + 1):
-            _add(within.setdefault(lineage[:rank], [0, 0]), numbers)
-    lines = [*header.comment_lines(), "\t".join(TAXA_COLUMNS)]
-    lines += [_line(lineage_text(taxon), len(taxon), within[taxon], own.get(taxon, [0, 0])) for taxon in sorted(within)]
-    if unplaced[0]:
-        lines.append(_line("unplaced", UNPLACED, unplaced, unplaced))
-    out.write(("\n".join(lines) + "\n").encode())
-
-
-def _add(sums: list[int], numbers: list[int]) -> None:
-    sums[0] += numbers[0]
-    sums[1] += numbers[1]
-
-
-def _line(taxon: str, rank: int, within: list[int], own: list[int]) -> str:
-    return "\t".join(map(str, (taxon, rank, *within, *own)))
-
-
-def _read(part: bytes) -> tuple[list[int], list[tuple[tuple[str, ...], int, int]]]:
-    try:
-        unplaced, taxa = json.loads(part)
-        n_reads, count = map(int, unplaced)
-        return [n_reads, count], [(tuple(map(str, words)), int(n), int(of)) for words, n, of in taxa]
-    except (ValueError, TypeError):
-        raise InputError(DAMAGED_PART) from None
-
-
 TSV = Codec(encode_tsv, concatenated(header_text), assembled_with=("more",))
 PARQUET = Codec(
     encode_parquet,
@@ -189,4 +124,3 @@ PARQUET = Codec(
     is_binary=True,
     require=needs_pyarrow("Parquet needs", "end --table in .tsv"),
 )
-TAXA = Codec(encode_taxa, assemble_taxa)

@@ -39,14 +39,16 @@ class SvgBrush {
   lineTo(x, y) {
     this.path += `L${near(x)} ${near(y)}`;
   }
-  arc(x, y, r, from, to) {
+  arc(x, y, r, from, to, isBack = false) {
     const end = (angle) => `${near(x + r * Math.cos(angle))} ${near(y + r * Math.sin(angle))}`;
     const bend = (begin, upTo) => {
+      const isLong = Math.abs(upTo - begin) > Math.PI;
       this.path +=
-        `${this.path ? "L" : "M"}${end(begin)}A${near(r)} ${near(r)} 0 ${+ (upTo - begin > Math.PI)} 1 ${end(upTo)}`;
+        `${this.path ? "L" : "M"}${end(begin)}A${near(r)} ${near(r)} 0 ${+ isLong} ${+ !isBack} ${end(upTo)}`;
     };
-    if (to - from < 6.28) return bend(from, to);
-    bend(from, from + Math.PI), bend(from + Math.PI, to);  // one arc cannot end where it begins
+    if (Math.abs(to - from) < 6.28) return bend(from, to);
+    const half = (from + to) / 2;
+    bend(from, half), bend(half, to);  // one arc cannot end where it begins
   }
   stroke() {
     if (this.path)

@@ -1,0 +1,313 @@
+/* Lineages as rings (a sunburst): a taxon is as wide as it has counts, and those below it lie around it.
+
+       layout    begin[k] to end[k]: the share of all counts that taxon k has, in order; within it its children, the
+                 largest of all samples first, and then what is known of no taxon below
+       view      the taxon in the middle, `root`, fills the circle; a ring per rank below it, as many as have room */
+const TURN = 2 * Math.PI, TOP = -TURN / 4, RING = 26, LETTERS = 11.5, LEAST_ARC = .35;
+/**
+ * Hues of the first taxa in the circle, in turns, far from their neighbours; the next ones follow by the golden ratio.
+ */
+const HUES = [.60, .06, .38, .80, .14, .50, .92, .26], GOLDEN = .618034;
+/** Lightness of the first ring and of the last one, and saturation: names have a contrast of 4.5 or more there. */
+const LIGHT = [.70, .86, .62], DARK = [.28, .18, .50];
+const ON_PAPER = {
+  page: "#ffffff",
+  text: "#1b1f27",
+  quiet: "#5c6575",
+  empty: "#eceef2",
+  accent: "#2458d3"
+};
+
+/** A colour as all programs read it: hue in turns, saturation and lightness from 0 to 1. */
+function hexOf(hue, saturation, lightness) {
+  const part = (n) => {
+    const k = (n + hue * 12) % 12, far = saturation * Math.min(lightness, 1 - lightness);
+    const value = lightness - far * Math.max(-1, Math.min(k - 3, 9 - k, 1));
+    return Math.round(255 * value).toString(16).padStart(2, "0");
+  };
+  return `#${part(0)}${part(8)}${part(4)}`;
+}
+
+/** Taxa as a tree: `parent` of each, those above first, neighbours in the tree together. */
+class TaxonTree {
+  constructor(parent) {
+    const n = this.n = parent.length;
+    Object.assign(this, {parent, depth: new Uint16Array(n), last: Uint32Array.from({length: n}, (_, k) => k + 1)});
+    this.children = Array.from({length: n}, () => []);
+    for (let k = 1; k < n; k++) this.depth[k] = this.depth[parent[k]] + 1, this.children[parent[k]].push(k);
+    for (let k = n - 1; k > 0; k--) this.last[parent[k]] = Math.max(this.last[parent[k]], this.last[k]);
+  }
+  /** Sums of a number per taxon: its own and those of all below. */
+  sums(own) {
+    const found = Float64Array.from(own);
+    for (let k = this.n - 1; k > 0; k--) found[this.parent[k]] += found[k];
+    return found;
+  }
+  /** The taxa from the first one to this one. */
+  above(k) {
+    const found = [k];
+    while (this.parent[found[0]] >= 0) found.unshift(this.parent[found[0]]);
+    return found;
+  }
+  /** Puts children in the order of these sums, the largest first. */
+  arrange(sums) {
+    for (const some of this.children) some.sort((a, b) => sums[b] - sums[a] || a - b);
+  }
+}
+
+class Rings {
+  /** `told(k)`: what is said of a taxon; `onChoose(k)`, `onRoot(k)`: it was chosen, or came into the middle. */
+  constructor(canvas, host, tree, names, {told, onChoose, onRoot}) {
+    Object.assign(
+      this, {canvas, host, tree, names, told, onChoose, onRoot, root: 0, chosen: 0, over: -1, marked: null});
+    this.begin = new Float64Array(tree.n), this.end = new Float64Array(tree.n);
+    this.listen();
+  }
+  setTheme(isDark) {
+    this.isDark = isDark;
+    this.draw();
+  }
+  /** Other numbers: the counts of each taxon and all below it. */
+  show(sums) {
+    const {tree, begin, end} = this;
+    this.sums = sums;
+    begin[0] = 0, end[0] = 1;
+    for (let k = 0; k < tree.n; k++) {
+      let at = begin[k];
+      const size = sums[k] ? (end[k] - begin[k]) / sums[k] : 0;
+      for (const child of tree.children[k]) begin[child] = at, at += sums[child] * size, end[child] = at;
+    }
+    this.setRoot(this.root);
+  }
+  /** Only these taxa are in colour, with those above them; null: all. */
+  mark(taxa) {
+    this.marked = taxa && new Uint8Array(this.tree.n);
+    for (const taxon of taxa ?? [])
+      for (let k = taxon; k >= 0 && !this.marked[k]; k = this.tree.parent[k]) this.marked[k] = 1;
+    this.draw();
+  }
+  /** Into the middle: this taxon, or the nearest one above that has counts. */
+  setRoot(k) {
+    while (k && !this.sums[k]) k = this.tree.parent[k];
+    this.root = k;
+    this.paintOf = this.colours();
+    this.onRoot(k);
+    this.draw();
+  }
+  /** Chooses a taxon, and brings it into view. */
+  choose(k, isTold = true) {
+    const {tree} = this;
+    this.chosen = k;
+    const isBelow = k >= this.root && k < tree.last[this.root];
+    if (!isBelow || tree.depth[k] - tree.depth[this.root] > this.nRings) {
+      this.setRoot(k && !tree.children[k].length ? tree.parent[k] : k);
+    } else this.draw();
+    if (isTold) this.onChoose(k);
+  }
+  /** To the middle: a taxon with others below it, or the one above where it is there already. */
+  enter(k) {
+    if (k === this.root && k) this.setRoot(this.tree.parent[k]);
+    else if (this.tree.children[k].length) this.setRoot(k);
+  }
+
+  /** Hue and depth of each taxon in view: those of the first ring with more than one have hues of their own. */
+  colours() {
+    const {tree, root, sums} = this, found = new Map();
+    let fork = root;
+    for (let some = this.seen(fork); some.length === 1; some = this.seen(fork)) fork = some[0];
+    this.seen(fork).forEach((child, number) => {
+      const hue = number < HUES.length ? HUES[number] : (HUES[0] + GOLDEN * number) % 1;
+      for (let k = child; k < tree.last[child]; k++)
+        if (sums[k]) found.set(k, hue);
+    });
+    return found;
+  }
+  seen(k) {
+    return this.tree.children[k].filter((child) => this.sums[child]);
+  }
+  fill(k, ink, isDark) {
+    if (this.marked && !this.marked[k]) return ink.empty;
+    const [first, last, saturation] = isDark ? DARK : LIGHT, hue = this.paintOf.get(k);
+    const share = clamp((this.tree.depth[k] - this.tree.depth[this.root] - 1) / Math.max(1, this.nRings - 1), 0, 1);
+    const lightness = first + (last - first) * share;
+    return hue === undefined ? hexOf(0, 0, lightness) : hexOf(hue, saturation, lightness);
+  }
+
+  /** Sizes in pixels of the whole, of the middle and of a ring. */
+  measure() {
+    const width = Math.max(200, this.host.clientWidth - 24);
+    const size = clamp(Math.min(width, innerHeight - 190), Math.min(width, 260), 1000);
+    const radius = size / 2 - 4, middle = clamp(radius * .17, 26, 90), {tree, root} = this;
+    let deepest = 0;
+    for (let k = root; k < tree.last[root]; k++)
+      if (this.sums[k]) deepest = Math.max(deepest, tree.depth[k] - tree.depth[root]);
+    this.nRings = clamp(deepest, 1, Math.max(2, Math.floor((radius - middle) / RING)));
+    Object.assign(this, {width, size, middle, ring: (radius - middle) / this.nRings});
+  }
+  /** Angles of a taxon: from, to. */
+  angles(k) {
+    const {begin, end, root} = this, size = end[root] - begin[root] || 1;
+    return [begin[k], end[k]].map((at) => TOP + (at - begin[root]) / size * TURN);
+  }
+  /** Calls `act(k, ring, from, to)` for each taxon in view, those above first. */
+  eachSeen(act) {
+    const {tree, root, sums} = this;
+    for (let k = root + 1; k < tree.last[root]; k++) {
+      const ring = tree.depth[k] - tree.depth[root];
+      if (!sums[k] || ring > this.nRings) continue;
+      const [from, to] = this.angles(k);
+      if ((to - from) * (this.middle + ring * this.ring) < LEAST_ARC) k = tree.last[k] - 1;
+      else act(k, ring, from, to);
+    }
+  }
+  draw() {
+    if (!this.sums) return;
+    this.measure();
+    const brush = brushOf(this.canvas, this.width, this.size);
+    this.paint(brush, this.width, inks(), this.isDark);
+  }
+  paint(brush, width, ink, isDark) {
+    const x = width / 2, y = this.size / 2, {chosen, over} = this;
+    brush.font = `${LETTERS}px ${ink.sans ?? "sans-serif"}`;
+    brush.textAlign = "center", brush.textBaseline = "middle";
+    this.eachSeen((k, ring, from, to) => {
+      const inner = this.middle + (ring - 1) * this.ring;
+      this.trace(brush, x, y, inner, inner + this.ring, from, to);
+      brush.fillStyle = this.fill(k, ink, isDark), brush.fill();
+      brush.strokeStyle = ink.page, brush.lineWidth = 1, brush.stroke();
+    });
+    this.eachSeen((k, ring, from, to) => this.write(brush, x, y, k, ring, from, to, ink));
+    this.paintMiddle(brush, x, y, ink);
+    for (const k of [over, chosen]) {
+      const ring = this.tree.depth[k] - this.tree.depth[this.root];
+      if (k < this.root || k >= this.tree.last[this.root] || ring > this.nRings || !this.sums[k]) continue;
+      const [from, to] = this.angles(k), inner = this.middle + (ring - 1) * this.ring;
+      brush.beginPath();
+      if (ring) this.trace(brush, x, y, inner, inner + this.ring, from, to);
+      else brush.arc(x, y, this.middle - 1, 0, TURN);
+      brush.strokeStyle = k === chosen ? ink.accent : ink.text, brush.lineWidth = 2.5, brush.stroke();
+    }
+  }
+  /** The outline of a piece of a ring; of a whole ring without a line across. */
+  trace(brush, x, y, inner, outer, from, to) {
+    const isWhole = to - from > TURN - 1e-9, place = (r, angle) => [x + r * Math.cos(angle), y + r * Math.sin(angle)];
+    brush.beginPath();
+    brush.moveTo(...place(outer, from));
+    brush.arc(x, y, outer, from, to);
+    isWhole ? brush.moveTo(...place(inner, to)) : brush.lineTo(...place(inner, to));
+    brush.arc(x, y, inner, to, from, true);
+    if (!isWhole) brush.lineTo(...place(outer, from));
+  }
+  paintMiddle(brush, x, y, ink) {
+    brush.fillStyle = ink.text;
+    const room = 2 * this.middle - 10, name = this.root ? shown(this.names[this.root]) : "all";
+    brush.fillText(fitted(brush, name, room), x, y - 8);
+    brush.fillStyle = ink.quiet;
+    const value = this.sums[this.root], isWide = brush.measureText(wholeOf(value)).width <= room;
+    brush.fillText(isWide ? wholeOf(value) : value.toLocaleString("en", {notation: "compact"}), x, y + 8);
+  }
+  /** The name in its piece, along the ring or across it, whichever has more room. */
+  write(brush, x, y, k, ring, from, to, ink) {
+    const middle = this.middle + (ring - .5) * this.ring, angle = (from + to) / 2, width = (to - from) * middle;
+    const across = width < LETTERS + 3 ? 0 : this.ring - 6;
+    const bend = (this.ring - LETTERS) / 2 - 1;  // how far a straight line may be from the middle of its ring
+    const half = Math.min(
+      Math.sqrt(Math.max(0, 2 * middle * bend - bend * bend)), middle * Math.sin(Math.min(to - from, TURN / 2) / 2));
+    const along = this.ring < LETTERS + 5 ? 0 : 2 * half - 6;
+    const name = fitted(brush, shown(this.names[k]), Math.max(across, along));
+    if (!name) return;
+    brush.save();
+    brush.translate(x + middle * Math.cos(angle), y + middle * Math.sin(angle));
+    const turned = along >= across ? angle + TURN / 4 : angle, isOver = Math.cos(turned) < -1e-9;
+    brush.rotate(isOver ? turned + TURN / 2 : turned);
+    brush.fillStyle = this.marked && !this.marked[k] ? ink.quiet : ink.text;
+    brush.fillText(name, 0, 0);
+    brush.restore();
+  }
+  /** Saves what is seen, as it looks on paper. */
+  save(kind, name) {
+    const {chosen, over} = this;
+    this.chosen = this.over = -1;
+    try {
+      savePicture(
+        kind, name, this.size, this.size, ON_PAPER.page, (brush) => this.paint(brush, this.size, ON_PAPER, false));
+    } finally {
+      this.chosen = chosen, this.over = over;
+    }
+  }
+
+  /** The taxon at a point of the canvas; -1: none. */
+  at(px, py) {
+    const x = px - this.width / 2, y = py - this.size / 2, r = Math.hypot(x, y), {tree, root, begin, end} = this;
+    if (r < this.middle) return root;
+    const ring = Math.floor((r - this.middle) / this.ring) + 1;
+    if (ring > this.nRings) return -1;
+    const turn = ((Math.atan2(y, x) - TOP + TURN) % TURN) / TURN;
+    const place = begin[root] + turn * (end[root] - begin[root]);
+    let k = root;
+    for (let depth = 0; depth < ring && k >= 0; depth++)
+      k = tree.children[k].find((child) => this.sums[child] && place >= begin[child] && place < end[child]) ?? -1;
+    return k;
+  }
+  listen() {
+    const {canvas} = this;
+    canvas.addEventListener("pointermove", (event) => this.point(this.at(event.offsetX, event.offsetY), event));
+    canvas.addEventListener("pointerleave", (event) => this.point(-1, event));
+    canvas.addEventListener("click", (event) => {
+      const k = this.at(event.offsetX, event.offsetY);
+      if (k < 0) return;
+      this.point(-1, event);
+      this.choose(k);
+      this.enter(k);
+    });
+    canvas.addEventListener("keydown", (event) => {
+      if (this.press(event.key)) event.preventDefault();
+    });
+  }
+  point(k, event) {
+    tip(k < 0 ? "" : this.told(k), event);
+    if (k === this.over) return;
+    this.over = k;
+    this.draw();
+  }
+  /** The taxon to which a key leads from the chosen one. */
+  beside(key) {
+    const {tree, chosen, root} = this;
+    if (key === "ArrowUp") return chosen ? tree.parent[chosen] : chosen;
+    if (key === "ArrowDown") return this.seen(chosen)[0] ?? chosen;
+    const isInside = chosen > root && chosen < tree.last[root],
+          depth = isInside ? tree.depth[chosen] : tree.depth[root];
+    const around = [];
+    for (let k = root; k < tree.last[root]; k++)
+      if (this.sums[k] && tree.depth[k] === depth) around.push(k);
+    around.sort((a, b) => this.begin[a] - this.begin[b]);
+    const step = key === "ArrowRight" ? 1 : -1;
+    return around[(around.indexOf(chosen) + step + around.length) % around.length] ?? chosen;
+  }
+  /** Obeys a key; whether it was one. */
+  press(key) {
+    if (["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight"].includes(key)) {
+      this.choose(this.beside(key));
+      say(this.told(this.chosen).replaceAll("\n", ", "));
+    } else if (key === "Enter") this.enter(this.chosen);
+    else if (key === "Backspace" && this.root) this.setRoot(this.tree.parent[this.root]);
+    else if (key === "0") this.setRoot(0);
+    else return false;
+    return true;
+  }
+}
+
+/** A count in words. */
+const wholeOf = (value) => value.toLocaleString("en");
+
+/** As much of a text as has room; nothing where that is not even two letters. */
+function fitted(brush, text, room) {
+  if (room < 14) return "";
+  if (brush.measureText(text).width <= room) return text;
+  let least = 0, most = text.length;
+  while (most - least > 1) {
+    const half = least + most >> 1;
+    brush.measureText(`${text.slice(0, half)}…`).width <= room ? least = half : most = half;
+  }
+  return least < 2 ? "" : `${text.slice(0, least)}…`;
+}

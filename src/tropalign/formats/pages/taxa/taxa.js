@@ -1,0 +1,174 @@
+/* The page of taxa: its samples, and what the rings, the table and the facts of a taxon tell each other. */
+class TaxaPage {
+  constructor(report) {
+    const {data, arrays} = report;
+    Object.assign(this, {report, data, arrays, tree: new TaxonTree(arrays.parent), sample: -1});
+    this.lineages = data.names.map((_, k) => this.tree.above(k).slice(1).map((at) => data.names[at]).join("; "));
+    this.names = data.names.map((name, k) => k ? name : "all placed");
+    const own = this.own(-1);
+    this.counts = this.tree.sums(own), this.ownCounts = own, this.shares = new Float64Array(this.tree.n);
+    this.reads = this.tree.sums(arrays.reads);
+    this.tree.arrange(this.counts);
+    this.tell();
+    this.rings = new Rings(element("rings"), element("rings-inside"), this.tree, this.names, {
+      told: (k) => this.told(k),
+      onChoose: (k) => this.choose(k, "rings"),
+      onRoot: (k) => this.trail(k),
+    });
+    this.table = addTable(this.columns(), this.tree.n, {
+      title: "Table",
+      find: "Find taxa: words of their lineages",
+      file: "taxa.tsv",
+      onChoose: (k) => this.choose(k, "table"),
+      onRows: (rows) => this.rings.sums && this.rings.mark(rows.length === this.tree.n ? null : rows),
+    });
+    this.fillSamples();
+    this.setSample(-1);
+    this.table.sort("count");
+    this.listen();
+    this.choose(0);
+    report.drawnBy(() => this.rings.setTheme(report.isDark), element("rings-inside"));
+  }
+  /** Counts of each taxon without those below it, of a sample; -1: of all. */
+  own(sample) {
+    const found = new Float64Array(this.tree.n), {node, sample: of, count} = this.arrays;
+    for (let i = 0; i < node.length; i++)
+      if (sample < 0 || of[i] === sample) found[node[i]] += count[i];
+    return found;
+  }
+  columns() {
+    const rows = Uint32Array.from({length: this.tree.n}, (_, row) => row);
+    const number = (name, values, width, meaning, format = wholeOf) =>
+      ({name, title: name, values, width, meaning, format});
+    return [
+      {name: "taxon", title: "taxon", width: 170, codes: rows, words: this.names},
+      number("count", this.counts, 92, "what its reads stand for, with those of the taxa below"),
+      number(
+        "share", this.shares, 80, "of all placed reads of the sample, in percent", (value) => percent(value / 100)),
+      number("own", this.ownCounts, 84, "what is known of no taxon below it"),
+      number("reads", this.reads, 76, "placed reads, in all samples together"),
+      number("rank", this.tree.depth, 66, "1 for the first one of a lineage"),
+      {name: "lineage", title: "lineage", width: 420, codes: rows, words: this.lineages},
+    ];
+  }
+  tell() {
+    const {data, arrays, tree} = this, {command, tropalign, ...parameters} = given("made-of");
+    const unplaced = arrays.unplaced.reduce((sum, value) => sum + value, 0), n = data.samples.length;
+    element("facts").textContent = `${wholeOf(this.counts[0])} in ${
+      counted(tree.n - 1, "taxon").replace("taxons", "taxa")}${n ? `, ${counted(n, "sample")}` : ""}`;
+    fillTerms(element("summary"), {
+      placed: `${counted(this.reads[0], "read")}, count ${wholeOf(this.counts[0])}`,
+      ...data.unplaced_reads && {"not placed": `${counted(data.unplaced_reads, "read")}, count ${wholeOf(unplaced)}`},
+      ...n && {samples: wholeOf(n)},
+      ...parameters,
+      command,
+    });
+  }
+  fillSamples() {
+    const {samples} = this.data, select = element("sample");
+    element("sample-label").hidden = !samples.length;
+    select.replaceChildren(new Option("all together", -1), ...samples.map((name, k) => new Option(shown(name), k)));
+  }
+  /** The numbers of another sample in rings and table. */
+  setSample(sample) {
+    this.sample = sample;
+    this.ownCounts.set(this.own(sample));
+    this.counts.set(this.tree.sums(this.ownCounts));
+    for (let k = 0; k < this.tree.n; k++) this.shares[k] = 100 * this.share(k, 0);
+    this.rings.show(this.counts);
+    this.table.arrange();
+    if (this.chosen !== undefined) this.choose(this.chosen);
+  }
+  share(k, of) {
+    return this.counts[of] ? this.counts[k] / this.counts[of] : 0;
+  }
+  sampleName() {
+    return this.sample < 0 ? "" : shown(this.data.samples[this.sample]);
+  }
+  facts(k) {
+    const {tree, counts, ownCounts} = this, above = tree.parent[k];
+    return {
+      count: wholeOf(counts[k]),
+      ...k && {share: `${percent(this.share(k, 0))} of all placed`},
+      ...above > 0 && {"": `${percent(this.share(k, above))} of ${shown(this.names[above])}`},
+      ...tree.children[k].length && ownCounts[k] && {"of no taxon below": wholeOf(ownCounts[k])},
+      reads: wholeOf(this.reads[k]),
+    };
+  }
+  told(k) {
+    const name = k ? shown(this.lineages[k]) : "All placed reads", sample = this.sampleName();
+    const lines = Object.entries(this.facts(k)).map(([term, meaning]) => term ? `${term} ${meaning}` : meaning);
+    return [name, ...sample && [`in ${sample}`], ...lines].join("\n");
+  }
+  /** Marks a taxon in rings and table, and tells its counts in each sample. */
+  choose(k, from) {
+    this.chosen = k;
+    if (from !== "rings") this.rings.choose(k, false);
+    if (from !== "table") this.table.choose(k, false);
+    element("taxon-title").textContent = k ? shown(this.names[k]) : "All placed reads";
+    fillTerms(element("taxon-facts"), {...k && {lineage: shown(this.lineages[k])}, ...this.facts(k)});
+    this.tellSamples(k);
+  }
+  tellSamples(k) {
+    const {data, arrays, tree} = this, n = data.samples.length, counts = new Float64Array(n), all = new Float64Array(n);
+    const {node, sample, count} = arrays;
+    for (let i = 0; n && i < node.length; i++) {
+      all[sample[i]] += count[i];
+      if (node[i] >= k && node[i] < tree.last[k]) counts[sample[i]] += count[i];
+    }
+    element("of-samples").hidden = !n;
+    const most = counts.reduce((a, b, i) => Math.max(a, all[i] ? b / all[i] : 0), 0);
+    element("sample-rows").replaceChildren(...data.samples.slice(0, MOST_SAMPLES).map((name, i) => {
+      const share = all[i] ? counts[i] / all[i] : 0, line = made("tr"), bar = made("div");
+      bar.style.width = `${100 * share / (most || 1)}%`;
+      const cells = [
+        made("th", "name", shown(name)), made("td", "number", wholeOf(counts[i])), made("td", "number", percent(share)),
+        made("td", "bar")
+      ];
+      cells[0].scope = "row";
+      cells[3].append(bar);
+      line.append(...cells);
+      return line;
+    }));
+    element("samples-left-out").hidden = n <= MOST_SAMPLES;
+    element("samples-left-out").textContent = `The first ${wholeOf(MOST_SAMPLES)} of ${counted(n, "sample")}.`;
+  }
+  /** The taxa above the one in the middle, as buttons. */
+  trail(k) {
+    element("trail").replaceChildren(...this.tree.above(k).map((at) => {
+      const button = made("button", "name", at ? shown(this.names[at]) : "all");
+      button.type = "button";
+      button.disabled = at === k;
+      button.addEventListener("click", () => this.rings.setRoot(at));
+      return button;
+    }));
+    element("rings-up").disabled = element("rings-whole").disabled = !k;
+  }
+  listen() {
+    const {rings} = this;
+    on("sample", "change", (event) => {
+      this.setSample(Number(event.target.value));
+      say(`${this.sampleName() || "All samples"}: ${wholeOf(this.counts[0])}`);
+    });
+    on("rings-up", "click", () => rings.press("Backspace"));
+    on("rings-whole", "click", () => rings.press("0"));
+    for (const kind of ["svg", "png"])
+      on(`rings-${kind}`, "click", () => rings.save(kind, `taxa${this.sample < 0 ? "" : `-${this.sampleName()}`}`));
+    document.addEventListener("keydown", (event) => {
+      if (event.key === "/" && !event.target.closest("input, select, dialog"))
+        event.preventDefault(), element("find").focus();
+    });
+  }
+}
+
+/** Samples whose counts are told of a taxon at most. */
+const MOST_SAMPLES = 500;
+
+/** A share in percent, with as many places as tell something. */
+function percent(share) {
+  const value = 100 * share;
+  return `${value >= 10 || !value ? +value.toFixed(1) : +value.toPrecision(2)} %`;
+}
+
+let page = null;
+openReport((report) => page = new TaxaPage(report));

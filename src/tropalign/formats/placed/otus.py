@@ -1,0 +1,61 @@
+"""The table that counted reads, with their lineages as its taxonomy: QIIME's classic one, and BIOM 1.0."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import IO
+
+import numpy as np
+
+from tropalign.errors import InputError
+from tropalign.formats.clusters.otu_tables import assemble_biom, biom_text, classic_text
+from tropalign.formats.format import Codec
+from tropalign.formats.header import Header
+from tropalign.formats.part_arrays import DAMAGED_PART
+from tropalign.formats.placed.context import PlacedContext
+from tropalign.results.otu_table import OtuTable
+from tropalign.results.placements import Placements
+
+
+def encode(placements: Placements, context: PlacedContext) -> bytes:
+    """Rows of the reads: number, name, lineage, samples and counts of these, as JSON."""
+    assert context.otus is not None and context.lineages is not None  # who asks for a table says of what
+    table, found = context.otus, []
+    rows, by_sample = table.rows_of(placements.names), context.counts_by_sample(placements.names)
+    for row, each, counts in zip(rows.tolist(), context.lineages.assign(placements), by_sample, strict=True):
+        if row >= 0:
+            samples = np.flatnonzero(counts)
+            found.append([row, table.names[row], each.common, samples.tolist(), counts[samples].tolist()])
+    return json.dumps(found).encode()
+
+
+def gathered(parts: Iterable[bytes], context: PlacedContext) -> OtuTable:
+    """The table of all parts, in the order of its rows. Raises InputError for a part that is damaged."""
+    try:
+        rows = sorted(row for part in parts for row in json.loads(part))
+        lengths = [len(samples) for _, _, _, samples, _ in rows]
+        sample, reads = (np.array([one for row in rows for one in row[k]], np.int64) for k in (3, 4))
+        cluster = np.repeat(np.arange(len(rows)), lengths)
+        if not len(cluster) == len(sample) == len(reads) or (
+            len(sample) and not 0 <= sample.min() <= sample.max() < len(context.samples)
+        ):
+            raise ValueError("other samples than there are")
+        names, lineages = tuple(str(row[1]) for row in rows), tuple(tuple(map(str, row[2])) for row in rows)
+    except (ValueError, TypeError, IndexError, OverflowError):
+        raise InputError(DAMAGED_PART) from None
+    return OtuTable(names, context.samples, cluster, sample, reads, lineages)
+
+
+def assemble_tsv(parts: Iterable[bytes], out: IO[bytes], header: Header, context: PlacedContext) -> None:
+    """All lines."""
+    out.write(classic_text(gathered(parts, context)))
+
+
+def assemble_json(parts: Iterable[bytes], out: IO[bytes], header: Header, context: PlacedContext) -> None:
+    """The table, and what it was made by."""
+    assemble_biom([biom_text(gathered(parts, context))], out, header, context)
+
+
+OTUS = Codec(encode, assemble_tsv, assembled_with=("samples",))
+BIOM = Codec(encode, assemble_json, assembled_with=("samples",))

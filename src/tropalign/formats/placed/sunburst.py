@@ -1,0 +1,54 @@
+"""Reads per taxon as a page for a browser: lineages as rings, a sample at a time or all together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import IO
+
+import numpy as np
+
+from tropalign.formats.format import Codec
+from tropalign.formats.header import Header
+from tropalign.formats.pages.web_page import Report, write_report_page
+from tropalign.formats.placed.context import PlacedContext
+from tropalign.formats.placed.taxa import Taxa, encode, gathered
+from tropalign.results.lineages import Lineage
+
+PAGE = "taxa"
+SCRIPTS = ("viewer/pictures.js", "rings.js", "taxa.js")
+
+
+def report(taxa: Taxa, context: PlacedContext) -> Report:
+    """The report: a node per taxon that has reads in or below it, those above first; the first is that of all reads."""
+    within = taxa.within() or {(): np.zeros_like(taxa.unplaced)}
+    number = {taxon: k for k, taxon in enumerate(within)}
+    none = np.zeros_like(taxa.unplaced)
+    own = np.array([taxa.own.get(taxon, none) for taxon in within])
+    node, sample = np.nonzero(own[:, 1:])
+    arrays = {
+        "parent": np.array([_parent(taxon, number) for taxon in within], np.int64),
+        "reads": own[:, 0].astype(np.float64),
+        "node": node,
+        "sample": sample,
+        "count": own[node, 1 + sample].astype(np.float64),  # which 32 bits may not hold
+        "unplaced": taxa.unplaced[1:].astype(np.float64),
+    }
+    data = {
+        "names": [taxon[-1] if taxon else "" for taxon in within],
+        "samples": list(context.samples),
+        "unplaced_reads": int(taxa.unplaced[0]),
+    }
+    return Report(PAGE, SCRIPTS, "Taxa", data, arrays)
+
+
+def _parent(taxon: Lineage, number: dict[Lineage, int]) -> int:
+    """The node of the taxon above; -1 above all."""
+    return number[taxon[:-1]] if taxon else -1
+
+
+def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: PlacedContext) -> None:
+    """The page."""
+    write_report_page(out, report(gathered(parts, context), context), header)
+
+
+SUNBURST = Codec(encode, assemble, assembled_with=("samples",), is_binary=True)

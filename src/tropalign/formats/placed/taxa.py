@@ -1,0 +1,101 @@
+"""Reads per taxon: what the tips below their best branches have in common, with their counts, in each sample."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import IO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.errors import InputError
+from tropalign.formats.format import Codec
+from tropalign.formats.header import Header
+from tropalign.formats.part_arrays import DAMAGED_PART
+from tropalign.formats.placed.context import PlacedContext
+from tropalign.formats.placed.table import lineage_text
+from tropalign.results.lineages import Lineage
+from tropalign.results.placements import Placements
+
+COLUMNS = ("taxon", "rank", "reads", "count", "own_reads", "own_count")
+#: Rank of the reads that were not placed; 0 is that of those of which all that is known is that they were.
+UNPLACED = -1
+#: Reads, then what they stand for in each sample.
+Numbers = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Taxa:
+    """Numbers of reads, and of what they stand for.
+
+    Attributes
+    ----------
+    own : dict of tuple to int64, shape (1 + n_samples,)
+        By the taxon of the reads, those below it left out.
+    unplaced : int64, shape (1 + n_samples,)
+        Of reads that were not placed.
+    """
+
+    own: dict[Lineage, Numbers]
+    unplaced: Numbers
+
+    def within(self) -> dict[Lineage, Numbers]:
+        """By each taxon those of it and of all below it: the taxa above come first, neighbours by the alphabet."""
+        found: dict[Lineage, Numbers] = {}
+        for lineage, numbers in self.own.items():
+            for rank in range(len(lineage) + 1):
+                above = lineage[:rank]
+                found[above] = found[above] + numbers if above in found else numbers
+        return {taxon: found[taxon] for taxon in sorted(found)}
+
+
+def encode(placements: Placements, context: PlacedContext) -> bytes:
+    """Reads and their counts by what the tips of their best branches have in common, as JSON."""
+    by_sample = context.counts_by_sample(placements.names)
+    numbers = np.concatenate([np.ones((len(placements), 1), np.int64), by_sample], axis=1)
+    assigned = [] if context.lineages is None else context.lineages.assign(placements)
+    reads_of: dict[Lineage, list[int]] = {}
+    for read, (each, branch) in enumerate(zip(assigned, placements.branch.tolist(), strict=True)):
+        if branch >= 0:
+            reads_of.setdefault(each.common, []).append(read)
+    taxa = [[taxon, *numbers[reads].sum(axis=0).tolist()] for taxon, reads in reads_of.items()]
+    return json.dumps([numbers[placements.branch < 0].sum(axis=0).tolist(), taxa]).encode()
+
+
+def gathered(parts: Iterable[bytes], context: PlacedContext) -> Taxa:
+    """The sums of all parts. Raises InputError for one that is damaged."""
+    shape = 1 + max(len(context.samples), 1)
+    own, unplaced = dict[Lineage, Numbers](), np.zeros(shape, np.int64)
+    try:
+        for part in parts:
+            of_part, taxa = json.loads(part)
+            unplaced += np.array(of_part, np.int64)
+            for words, *numbers in taxa:
+                sums = own.setdefault(tuple(map(str, words)), np.zeros(shape, np.int64))
+                sums += np.array(numbers, np.int64)
+    except (ValueError, TypeError, OverflowError):
+        raise InputError(DAMAGED_PART) from None
+    return Taxa(own, unplaced)
+
+
+def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: PlacedContext) -> None:
+    """A row per taxon that reads have in or below it; counts of samples, where there are, in columns behind."""
+    taxa = gathered(parts, context)
+    none = np.zeros_like(taxa.unplaced)
+    lines = [*header.comment_lines(), "\t".join([*COLUMNS, *context.samples])]
+    for taxon, within in taxa.within().items():
+        lines.append(_line(lineage_text(taxon), len(taxon), within, taxa.own.get(taxon, none), context))
+    if taxa.unplaced[0]:
+        lines.append(_line("unplaced", UNPLACED, taxa.unplaced, taxa.unplaced, context))
+    out.write(("\n".join(lines) + "\n").encode("utf-8", "backslashreplace"))
+
+
+def _line(taxon: str, rank: int, within: Numbers, own: Numbers, context: PlacedContext) -> str:
+    sums = [number for numbers in (within, own) for number in (int(numbers[0]), int(numbers[1:].sum()))]
+    of_samples = within[1:].tolist() if context.samples else []
+    return "\t".join(map(str, (taxon, rank, *sums, *of_samples)))
+
+
+TAXA = Codec(encode, assemble, assembled_with=("samples",))
