@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.clusters.chimera_alignments import ParentAligner, beside_query, is_inserted
+from tropalign.clusters.chimera_alignments import ParentAligner, beside_query
 from tropalign.clusters.chimera_options import ChimeraOptions, ChimeraRules
 from tropalign.clusters.chimera_parents import parents
 from tropalign.clusters.chimera_votes import BORDERLINE, NO, YES, Explained, counted_columns, explained
@@ -26,7 +26,6 @@ from tropalign.machine.numbers import checked_memory, checked_threads
 from tropalign.options.called import called_with
 from tropalign.options.option import Options, again, argument, but
 from tropalign.pairwise.api import AlphabetArgument, ProgressArgument, Sequences, SequencesArgument, batch_of
-from tropalign.results.alignments import AlignmentTable
 from tropalign.results.chimeras import Chimeras
 from tropalign.sequences import NUCLEOTIDE, SequenceBatch
 from tropalign.sequences.counts import counts_of, has_count
@@ -259,9 +258,9 @@ class _Judge:
         matches = self.aligner.matches(query, reference)
         found, begin = [], 0
         for k, among in asked:
-            length = int(self.aligner.queries.lengths[k])
+            length = int(self.aligner.queries.lengths[k]) + 2  # with ends
             end = begin + length * len(among)
-            both = parents(matches[begin:end].reshape(len(among), length))
+            both = parents(matches[begin:end].reshape(len(among), length)[:, 1:-1])
             if both is not None:
                 found.append(_Parents(k, int(among[both[0]]), int(among[both[1]])))
             begin = end
@@ -271,16 +270,11 @@ class _Judge:
         """Explains queries by their parents, to each of which they are aligned again."""
         query = np.repeat(np.array([one.query for one in found], np.int64), 2)
         reference = np.array([[one.first, one.second] for one in found], np.int64).reshape(-1)
-        rows: list[tuple[AlignmentTable, int]] = [None] * len(query)  # type: ignore[list-item]
-        for places, table in self.aligner.alignments(query, reference):
-            for k, place in enumerate(places.tolist()):
-                rows[place] = table, k
-        for number, one in enumerate(found):
-            both = rows[2 * number], rows[2 * number + 1]
-            (letters, first), (_, second) = (beside_query(*row) for row in both)
-            inserted = is_inserted(*both[0]) | is_inserted(*both[1])
-            codes = letters.astype(np.int16)
-            counts = counted_columns(codes, (first, second), inserted, self.aligner.letters.is_ambiguous)
+        beside = [
+            beside_query(table, k) for table in self.aligner.alignments(query, reference) for k in range(len(table))
+        ]
+        for one, (codes, first, before), (_, second, also) in zip(found, beside[::2], beside[1::2], strict=True):
+            counts = counted_columns(codes, (first, second), before | also, self.aligner.is_ambiguous)
             one.explained = explained(codes, first, second, counts, self._rules)
             if one.explained is not None:
                 self._explained[one.query] = one
