@@ -5,8 +5,7 @@
 Members: genes of examples/16s, cut to the same 255 columns (V4), and relatives of each that have the letters of other
 genes in some columns, 1 to 10 % of their length. Their abundances fall from 20,000 to 200. Copies of members with 1 to
 3 % errors, of 1 to 2 % of their abundance. Chimeras of two relatives, joined at 10 to 90 % of the length, with 0 to 2 %
-errors, of 1 to 5 % of the abundance of the rarer parent. A chimera that is equal to a member, or no nearer to its parents
-together than to one of them, is left out: nobody could find it.
+errors, of 1 to 5 % of the abundance of the rarer parent. A join that is equal to a member is left out.
 """
 
 from __future__ import annotations
@@ -129,7 +128,16 @@ def measured(made: dict[str, tuple[str, int, str, float]], folder: Path, rule: s
     found = {}
     for program in ("tropalign", "vsearch"):
         table = folder / f"{program}.uchime"
-        ours = [str(Path(sys.executable).with_name("tropalign")), "chimeras", str(path), "--rule", rule, "-t", "1", "-q"]
+        ours = [
+            str(Path(sys.executable).with_name("tropalign")),
+            "chimeras",
+            str(path),
+            "--rule",
+            rule,
+            "-t",
+            "1",
+            "-q",
+        ]
         ours += ["-o", str(folder / "good.fa"), "--table", str(table)]
         theirs = ["vsearch", f"--{rule}_denovo", str(path), "--uchimeout", str(table), "--threads", "1"]
         seconds = timed(ours if program == "tropalign" else theirs)

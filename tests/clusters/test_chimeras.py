@@ -11,8 +11,8 @@ from oracles import gap_pieces, pairwise
 
 import tropalign as ta
 from tropalign.clusters.chimera_alignments import ParentAligner, scoring, with_ends
-from tropalign.clusters.chimera_votes import counted_columns, explained
 from tropalign.clusters.chimera_options import ChimeraRules
+from tropalign.clusters.chimera_votes import counted_columns, explained
 from tropalign.clusters.chimeras import blocks
 from tropalign.errors import InputError, ResourceError, UsageError
 from tropalign.scoring.letter_scores import matched
@@ -128,7 +128,9 @@ def test_alignments_are_the_best_ones(tmp_path):
     for _ in range(8):
         text = changed(base, random, int(random.integers(1, 6)))
         at = int(random.integers(35))
-        texts.append(text[int(random.integers(4)) : at] + text[at + int(random.integers(3)) :] + "AC"[: random.integers(3)])
+        texts.append(
+            text[int(random.integers(4)) : at] + text[at + int(random.integers(3)) :] + "AC"[: random.integers(3)]
+        )
     batch = ta.SequenceBatch.from_strings(texts, alphabet="nucleotide")
     scores = matched(ta.NUCLEOTIDE, 2, -4, "zero").astype(int)
     pairs = np.array([(i, j) for i in range(len(batch)) for j in range(len(batch))])
@@ -241,7 +243,9 @@ def test_rna_and_lower_case_are_equal_letters():
 
 
 def test_threads_and_memory_change_nothing():
-    made = {name: text for seed in range(4) for name, text, _ in [(f"{seed}{one[0]}", *one[1:]) for one in community(seed)]}
+    made = {
+        name: text for seed in range(4) for name, text, _ in [(f"{seed}{one[0]}", *one[1:]) for one in community(seed)]
+    }
     one = ta.find_chimeras(made, alphabet="nucleotide", n_threads=1)
     assert ta.find_chimeras(made, alphabet="nucleotide", n_threads=3, memory_bytes=8 << 20) == one
     with pytest.raises(ResourceError, match="allow more with memory_bytes"):
@@ -328,7 +332,9 @@ def test_by_reference_as_vsearch(seed, tmp_path):
 @needs_vsearch
 def test_weights_as_vsearch(tmp_path):
     made = clear_set(0)
-    found = ta.find_chimeras({name: text for name, text, _ in made}, xn=4, dn=2, minh=0.5, mindiv=3, mindiffs=6, abskew=30)
+    found = ta.find_chimeras(
+        {name: text for name, text, _ in made}, xn=4, dn=2, minh=0.5, mindiv=3, mindiffs=6, abskew=30
+    )
     words = "--uchime_denovo X --xn 4 --dn 2 --minh 0.5 --mindiv 3 --mindiffs 6 --abskew 30".split()
     assert lines(found, tmp_path) == as_vsearch(tmp_path, words, made)
 
@@ -340,8 +346,18 @@ def test_weights_as_vsearch(tmp_path):
         ({"a;size=2": "ACGT", "b": "AGGT"}, {}, InputError, "record 'b': its name has no abundance"),
         ({"a;size=0": "ACGT", "b;size=1": "AGGT"}, {}, InputError, "its count is 0"),
         ({"a;size=2": "MKVLAWPEHH"}, {"alphabet": "protein"}, InputError, "the sequences judged protein, and chimeras"),
-        ({"a": "ACGT"}, {"references": {"p": "MKVLAWHEAGAW"}}, InputError, "the references judged protein, and chimeras"),
-        ({"a": "ACGT"}, {"references": {"p": "ACGT"}, "rule": "uchime2"}, UsageError, "rule uchime2 is without references"),
+        (
+            {"a": "ACGT"},
+            {"references": {"p": "MKVLAWHEAGAW"}},
+            InputError,
+            "the references judged protein, and chimeras",
+        ),
+        (
+            {"a": "ACGT"},
+            {"references": {"p": "ACGT"}, "rule": "uchime2"},
+            UsageError,
+            "rule uchime2 is without references",
+        ),
         ({"a": "ACGT"}, {"references": {"p": "ACGT"}, "abskew": 3}, UsageError, "abskew is for sequences without"),
         ({"a": "ACGT"}, {"references": {}}, InputError, "there is no sequence"),
         ({"a;size=2": "ACGT"}, {"rule": "uchime4"}, UsageError, "rule 'uchime4' is none of uchime, uchime2, uchime3"),
@@ -359,7 +375,9 @@ def test_what_is_refused(given, how, error, sentence):
 def test_votes_of_given_columns():
     """Columns of gaps and beside them, and of ambiguous letters, do not count; the first of equal splits is taken."""
     codes = {letter: k for k, letter in enumerate("ACGTRYSWKMBDHVN")} | {"-": -1}
-    query, a, b = (np.array([codes[letter] for letter in text], np.int16) for text in ("ACGTNCGTAC", "ACGTACC-AC", "GCGTACGTAC"))
+    query, a, b = (
+        np.array([codes[letter] for letter in text], np.int16) for text in ("ACGTNCGTAC", "ACGTACC-AC", "GCGTACGTAC")
+    )
     inserted = np.zeros(11, bool)
     is_ambiguous = np.arange(15) > 3
     counts = counted_columns(query, (a, b), inserted, is_ambiguous)

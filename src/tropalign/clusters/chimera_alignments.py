@@ -7,7 +7,7 @@ gap cost, and ends that are free. That is enough, as the same alignments are the
   letter in a gap inside costs 1 less: 18 + k. A letter that hangs over costs 0, 1 less than before. All scores differ
   from those before by m + n, the letters of both.
 * Both sequences get a letter in front and one behind, ``^`` and ``$``. Where nothing hangs over they stand beside each
-  other, for a score of 1; else beside a letter, for 0. So to hang over costs 1 at each end, and scores differ by 2 more.
+  other, for a score of 1; else beside a letter, for 0. So to hang over costs 1 at each end, and scores differ by 2.
 
         ^ A C G T $                       ^ A C G T $      query: A hangs over, and stands beside ^
         ^ A C G G $    2 for the ends       ^ C G T $      1 for the ends
@@ -44,7 +44,10 @@ def with_ends(batch: SequenceBatch) -> SequenceBatch:
     is_end = np.zeros(int(offsets[-1]), bool)
     is_end[offsets[:-1]] = is_end[offsets[1:] - 1] = True
     both = []
-    for values, codes in ((batch.codes, map(WITH_ENDS.code, FRONT + BEHIND)), (batch.letters, map(ord, FRONT + BEHIND))):
+    for values, codes in (
+        (batch.codes, map(WITH_ENDS.code, FRONT + BEHIND)),
+        (batch.letters, map(ord, FRONT + BEHIND)),
+    ):
         found = np.empty(len(is_end), np.uint8)
         found[~is_end] = values
         found[offsets[:-1]], found[offsets[1:] - 1] = codes
@@ -80,9 +83,7 @@ class ParentAligner:
         Which letters of the alphabet stand for several residues.
     """
 
-    def __init__(
-        self, queries: SequenceBatch, references: SequenceBatch, n_threads: int, memory_bytes: int
-    ) -> None:
+    def __init__(self, queries: SequenceBatch, references: SequenceBatch, n_threads: int, memory_bytes: int) -> None:
         self.queries = queries
         self.references = references
         self._query = with_ends(queries)

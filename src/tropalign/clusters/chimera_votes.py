@@ -94,9 +94,7 @@ def explained(query: Codes, a: Codes, b: Codes, counts: Booleans, rules: Chimera
     return Explained(float(score[best]), swapped, left, right, *(100.0 * n / len(query) for n in numbers))
 
 
-def counted_columns(
-    query: Codes, parents: tuple[Codes, Codes], inserted: Booleans, is_ambiguous: Booleans
-) -> Booleans:
+def counted_columns(query: Codes, parents: tuple[Codes, Codes], inserted: Booleans, is_ambiguous: Booleans) -> Booleans:
     """Which letters of the query stand in columns that count: bool, shape (m,).
 
     Parameters

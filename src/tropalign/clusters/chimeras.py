@@ -24,7 +24,7 @@ from tropalign.execution.task import checked_progress
 from tropalign.machine.memory import default_budget, require
 from tropalign.machine.numbers import checked_memory, checked_threads
 from tropalign.options.called import called_with
-from tropalign.options.option import Options, again, argument, but
+from tropalign.options.option import again, argument, but
 from tropalign.pairwise.api import AlphabetArgument, ProgressArgument, Sequences, SequencesArgument, batch_of
 from tropalign.results.chimeras import Chimeras
 from tropalign.sequences import NUCLEOTIDE, SequenceBatch
@@ -76,8 +76,9 @@ def find_chimeras(call: ChimeraArguments) -> Chimeras:
 
     Examples
     --------
-    >>> a, b = "ACGGTTCAGATCCTGAACTGGATTACAGCTTA", "TGCCATGTCTAGGATTGGACCTAATGTCGAAC"
-    >>> found = tropalign.find_chimeras({"a;size=9": a + a, "b;size=8": b + b, "c;size=2": a + b})
+    >>> a = "ACGTTGCAAGCTTAGGCATC" * 6
+    >>> b = a.replace("TTAGG", "TCAGC")
+    >>> found = tropalign.find_chimeras({"a;size=9": a, "b;size=8": b, "c;size=2": a[:60] + b[60:]})
     >>> found.verdicts, found.row(2).parent_a, found.row(2).parent_b
     (('N', 'N', 'Y'), 'a;size=9', 'b;size=8')
     """
@@ -117,8 +118,8 @@ def _check(batch: SequenceBatch, references: SequenceBatch | None, rules: Chimer
     for one, words in ((batch, "sequences"), (references, "references")):
         if one is not None and one.alphabet != NUCLEOTIDE:
             raise InputError(
-                f"the {words} judged {one.alphabet.name}, and chimeras are sought among nucleotides: give these, or say "
-                f"that they are with {named('alphabet')} {NUCLEOTIDE.name}"
+                f"the {words} judged {one.alphabet.name}, and chimeras are sought among nucleotides: give these, or "
+                f"say that they are with {named('alphabet')} {NUCLEOTIDE.name}"
             )
     if references is not None and rules.rule != "uchime":
         raise UsageError(f"{named('rule')} {rules.rule} is without references: leave these out, or choose uchime")
@@ -137,13 +138,13 @@ def by_abundance(batch: SequenceBatch) -> tuple[SequenceBatch, Index]:
     lacks = [name for name in batch.names if not has_count(name)]
     if len(lacks) == len(batch):
         raise InputError(
-            "no name has an abundance like ;size=12, by which chimeras are told from their parents: begin with tropalign "
-            "derep, or name references"
+            "no name has an abundance like ;size=12, by which chimeras are told from their parents: begin with "
+            "tropalign derep, or name references"
         )
     if lacks:
         raise InputError(
-            "its name has no abundance like ;size=12, and others have: write ;size=1 behind it, or begin with tropalign "
-            "derep",
+            "its name has no abundance like ;size=12, and others have: write ;size=1 behind it, or begin with "
+            "tropalign derep",
             record=lacks[0],
         )
     sizes = counts_of(batch.names)
@@ -241,7 +242,9 @@ class _Judge:
         longest = int(self.aligner.queries.lengths.max())
         taken = counts * (longest + PAIR_BYTES)
         most = int(taken.max(initial=0))
-        require(most, self._most_bytes, "comparing a sequence with all others", f"allow more with {named('memory_bytes')}")
+        require(
+            most, self._most_bytes, "comparing a sequence with all others", f"allow more with {named('memory_bytes')}"
+        )
         begin, so_far, room = 0, 0, min(self._most_bytes, max(MOST_BYTES, most))
         for end, more in enumerate(taken.tolist()):
             if so_far + more > room and end > begin:
@@ -292,9 +295,7 @@ class _Judge:
             score[k], shares[:, k] = found.score, (found.model, found.a, found.b, found.ab)
             votes[:, k] = (*found.left, *found.right)
         queries, references = self.aligner.queries, self.aligner.references
-        return Chimeras(
-            queries, references, np.arange(n), tuple(self.verdicts), score, *parent_of, *shares, *votes
-        )
+        return Chimeras(queries, references, np.arange(n), tuple(self.verdicts), score, *parent_of, *shares, *votes)
 
 
 __all__ = ["BORDERLINE", "NO", "YES", "find_chimeras", "judged"]

@@ -44,8 +44,8 @@ class Judged(NamedTuple):
 class Chimeras(Table[Judged]):
     """Sequences and whether they are chimeras, a row per sequence.
 
-    ``found[k]`` is one `Judged`; a slice, a mask or indices give those rows. pandas, polars and everything that takes an
-    Arrow C stream read `columns`.
+    ``found[k]`` is one `Judged`; a slice, a mask or indices give those rows. pandas, polars and everything that takes
+    an Arrow C stream read `columns`.
 
     Attributes
     ----------
@@ -67,8 +67,9 @@ class Chimeras(Table[Judged]):
 
     Examples
     --------
-    >>> a, b = "ACGGTTCAGATCCTGAACTGGATTACAGCTTA", "TGCCATGTCTAGGATTGGACCTAATGTCGAAC"
-    >>> found = tropalign.find_chimeras({"a;size=9": a + a, "b;size=8": b + b, "c;size=2": a + b})
+    >>> a = "ACGTTGCAAGCTTAGGCATC" * 6
+    >>> b = a.replace("TTAGG", "TCAGC")
+    >>> found = tropalign.find_chimeras({"a;size=9": a, "b;size=8": b, "c;size=2": a[:60] + b[60:]})
     >>> found
     <Chimeras: 1 of 3 sequences>
     >>> found[found.is_chimera].query_sequences.names
@@ -155,8 +156,9 @@ class Chimeras(Table[Judged]):
 
         Examples
         --------
-        >>> a, b = "ACGGTTCAGATCCTGAACTGGATTACAGCTTA", "TGCCATGTCTAGGATTGGACCTAATGTCGAAC"
-        >>> found = tropalign.find_chimeras({"a;size=9": a + a, "b;size=8": b + b, "c;size=2": a + b})
+        >>> a = "ACGTTGCAAGCTTAGGCATC" * 6
+        >>> b = a.replace("TTAGG", "TCAGC")
+        >>> found = tropalign.find_chimeras({"a;size=9": a, "b;size=8": b, "c;size=2": a[:60] + b[60:]})
         >>> found.columns()["closer_parent"]
         ['*', '*', 'a;size=9']
         """
@@ -201,9 +203,7 @@ class Chimeras(Table[Judged]):
         """
         k = ragged.row_number(k, len(self))
         a, b = (self._parent_names(parent[k : k + 1])[0] for parent in (self.parent_a, self.parent_b))
-        return Judged(
-            self.sequences.names[int(self.query_index[k])], self.verdicts[k], float(self.score[k]), a, b
-        )
+        return Judged(self.sequences.names[int(self.query_index[k])], self.verdicts[k], float(self.score[k]), a, b)
 
     def write(self, path: str | os.PathLike[str], format: str | None = None) -> None:
         """Writes the rows as a table, or their sequences: see `tropalign.write_chimeras`.

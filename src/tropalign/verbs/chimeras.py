@@ -21,9 +21,7 @@ if TYPE_CHECKING:
 class ChimeraOutputs(Options, group=GROUP):
     """The files that are written beside the main one."""
 
-    chimeras: str | None = output_file(
-        output="chimeras", suffix=".fasta", metavar="FILE", help="the chimeras as FASTA"
-    )
+    chimeras: str | None = output_file(output="chimeras", suffix=".fasta", metavar="FILE", help="the chimeras as FASTA")
     borderline: str | None = output_file(
         output="borderline",
         suffix=".fasta",
@@ -37,13 +35,11 @@ class ChimeraOutputs(Options, group=GROUP):
         metavar="FILE",
         help="score, parents, identities, votes and verdict of each sequence, the columns of vsearch's --uchimeout: "
         ".tsv, or .uchime without the names of the columns",
-        form_help="Score, parents, identities, votes and verdict of each sequence, the columns of vsearch's --uchimeout",
+        form_help="Score, parents, identities, votes and verdict of each sequence (vsearch's --uchimeout)",
     )
 
 
-class Chimeras(
-    ChimeraOptions, SequenceCommand, OutputOptions, ChimeraOutputs, ThreadOptions, MemoryOptions
-):
+class Chimeras(ChimeraOptions, SequenceCommand, OutputOptions, ChimeraOutputs, ThreadOptions, MemoryOptions):
     """Sequences that PCR has joined of two others."""
 
     verb = "chimeras"
