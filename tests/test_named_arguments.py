@@ -36,6 +36,7 @@ CALLS = {
     ta.merge_alignments: lambda **given: ta.merge_alignments(ALIGNED, OTHERS, **given),
     ta.cluster: lambda **given: ta.cluster(PROTEINS, **given),
     ta.dereplicate: lambda **given: ta.dereplicate(PROTEINS, **given),
+    ta.find_chimeras: lambda **given: ta.find_chimeras({"a;size=2": "ACGTACGTACGT"}, **given),
     ta.decode: lambda **given: ta.decode("cpg", {"a": "ACGTACGTTGCA"}, **given),
     ta.place: lambda **given: list(ta.place(PACKAGE, [("x", "ACGTA")], **given)),
     ta.search: lambda **given: ta.search(MODELS, PROTEINS, **given),

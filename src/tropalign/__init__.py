@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from tropalign.clustalw.api import align_clustalw as align_clustalw
     from tropalign.clustalw.options import ClustalwOptions as ClustalwOptions
     from tropalign.clusters.api import cluster as cluster
+    from tropalign.clusters.chimera_files import write_chimeras as write_chimeras
+    from tropalign.clusters.chimeras import find_chimeras as find_chimeras
     from tropalign.clusters.dereplication import Uniques as Uniques
     from tropalign.clusters.dereplication import dereplicate as dereplicate
     from tropalign.clusters.files import write_clusters as write_clusters
@@ -56,6 +58,7 @@ if TYPE_CHECKING:
     from tropalign.profile.queries import read_queries as read_queries
     from tropalign.results.alignment import Alignment as Alignment
     from tropalign.results.alignments import AlignmentTable as AlignmentTable
+    from tropalign.results.chimeras import Chimeras as Chimeras
     from tropalign.results.clusters import Clusters as Clusters
     from tropalign.results.found_hits import Query as Query
     from tropalign.results.hits import Hits as Hits
@@ -85,6 +88,8 @@ __all__, __getattr__, __dir__ = lazy(
         "clustalw.api": "align_clustalw",
         "clustalw.options": "ClustalwOptions",
         "clusters.api": "cluster",
+        "clusters.chimera_files": "write_chimeras",
+        "clusters.chimeras": "find_chimeras",
         "clusters.dereplication": "Uniques dereplicate",
         "clusters.files": "write_clusters",
         "clusters.table": "otu_table",
@@ -112,6 +117,7 @@ __all__, __getattr__, __dir__ = lazy(
         "profile.queries": "read_queries",
         "results.alignment": "Alignment",
         "results.alignments": "AlignmentTable",
+        "results.chimeras": "Chimeras",
         "results.clusters": "Clusters",
         "results.found_hits": "Query",
         "results.hits": "Hits",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-_RUNS = ("pairs", "find", "cluster", "msa", "tree", "search", "scan", "place", "decode", "paths")
+_RUNS = ("pairs", "find", "cluster", "chimeras", "msa", "tree", "search", "scan", "place", "decode", "paths")
 _PAIRS, _BOTH, _HITS = ("pairs", "find"), ("pairs", "find", "cluster"), ("search", "scan")
 _TREATED = ("msa", "tree")
 
@@ -49,6 +49,12 @@ NAMES: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (("cluster",), "maxaccepts", "write --assign, best or first"),
     (("cluster",), "sizein", "leave it out: ;size=N counts, and --order abundance begins with the most"),
     (("cluster",), "cluster-mode", "write --method"),
+    (("chimeras",), "uchime-denovo uchime-ref", "name the file first"),
+    (("chimeras",), "uchime2-denovo", "name the file first, with --rule uchime2"),
+    (("chimeras",), "uchime3-denovo", "name the file first, with --rule uchime3"),
+    (("chimeras",), "nonchimeras", "write -o"),
+    (("chimeras",), "uchimeout", "write --table, such as FILE.uchime"),
+    (("chimeras",), "sizein", "leave it out: ;size=N counts where there is no --db"),
     # scores
     (_BOTH, "reward", "write --match"),
     (_BOTH, "penalty", "write --mismatch"),

@@ -14,6 +14,7 @@ from tropalign.machine.numbers import whole_number
 from tropalign.pairwise.api import batch_of
 from tropalign.pairwise.options import STRANDS
 from tropalign.results.clusters import Clusters
+from tropalign.results.ragged import wanted_rows
 from tropalign.sequences import Alphabet, SequenceBatch
 from tropalign.sequences.counts import counts_of, with_count
 
@@ -41,6 +42,37 @@ class Uniques:
     sequences: SequenceBatch
     labels: NDArray[np.int64]
     reads: tuple[str, ...]
+
+    def take(self, rows: NDArray[Any]) -> Uniques:
+        """Some of the sequences, such as those that are no chimeras; reads of the others are left out.
+
+        Parameters
+        ----------
+        rows
+            Indices (whole numbers), each once, or a mask (bool).
+
+        Returns
+        -------
+        Uniques
+            In that order.
+
+        Raises
+        ------
+        IndexError
+            A sequence that there is not or that is named twice, or a mask of another length.
+
+        Examples
+        --------
+        >>> found = tropalign.dereplicate({"a": "ACGTAC", "b": "CCCC", "c": "acgtac"})
+        >>> found.take([1]).labels.tolist()
+        [-1, 0, -1]
+        """
+        chosen = np.arange(len(self.sequences))[wanted_rows(np.asarray(rows), len(self.sequences))]
+        if len(np.unique(chosen)) < len(chosen):
+            raise IndexError("a sequence is named twice: take each once")
+        number = np.full(len(self.sequences) + 1, -1, np.int64)  # the last one for what was left out before
+        number[chosen] = np.arange(len(chosen))
+        return Uniques(self.sequences[chosen], number[self.labels], self.reads)
 
     def clusters(self) -> Clusters:
         """Each of the sequences as a cluster of its own, to be written.

@@ -2,8 +2,9 @@
 
 A kind is "pairs" or "plots", "placed" or one of its outputs ("placed/rows", the alignment, "placed/table",
 "placed/branches", "placed/taxa", "placed/sunburst", "placed/otus", "placed/report"), "aligned" or "confidence",
-"trees", "hits", "paths", "segments" or "tracks", "clusters", "counts" or "representatives", "models". Rooms list their
-formats in ``FORMATS``; nothing that writes is imported before it is needed.
+"trees", "hits", "paths", "segments" or "tracks", "clusters", "counts" or "representatives", "chimeras/table" or
+"chimeras/sequences", "models". Rooms list their formats in ``FORMATS``; nothing that writes is imported before it is
+needed.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from tropalign.formats.writer import LAYOUT, FormatWriter
 if TYPE_CHECKING:
     from tropalign.formats.pairs import PairsFormat
 
-ROOMS = ("pairs", "placed", "aligned", "hits", "paths", "segments", "clusters", "trees", "models")
+ROOMS = ("pairs", "placed", "aligned", "hits", "paths", "segments", "clusters", "chimeras", "trees", "models")
 #: Rooms of the kinds that are not called after theirs.
 _ROOMS = {
     "plots": "pairs",

@@ -84,7 +84,7 @@ def matched(alphabet: Alphabet, match: float, mismatch: float, iupac: str) -> ND
     np.fill_diagonal(values, match)
     wild = letters.index(alphabet.wildcard)
     if iupac == "match":
-        values[_may_be_equal(alphabet)] = match
+        values[may_be_equal(alphabet)] = match
     else:
         ambiguous = [letters.index(letter) for letter in alphabet.ambiguous if letter in letters]
         zero = [wild, *ambiguous] if iupac == "zero" else [wild]
@@ -92,7 +92,7 @@ def matched(alphabet: Alphabet, match: float, mismatch: float, iupac: str) -> ND
     return values
 
 
-def _may_be_equal(alphabet: Alphabet) -> NDArray[np.bool_]:
+def may_be_equal(alphabet: Alphabet) -> NDArray[np.bool_]:
     """Which letters (rows, columns) may stand for one residue: R for A or G, the wildcard for every one."""
     letters = alphabet.letters
     of = {letter: set(alphabet.ambiguous.get(letter, letter)) for letter in letters}

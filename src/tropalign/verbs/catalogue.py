@@ -14,6 +14,7 @@ HOMES = {
     "find": "tropalign.verbs.find:Find",
     "cluster": "tropalign.verbs.cluster:Cluster",
     "derep": "tropalign.verbs.derep:Derep",
+    "chimeras": "tropalign.verbs.chimeras:Chimeras",
     "msa": "tropalign.verbs.msa:Msa",
     "tree": "tropalign.verbs.tree:MakeTree",
     "build": "tropalign.verbs.build:Build",

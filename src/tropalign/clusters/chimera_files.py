@@ -1,0 +1,65 @@
+"""Chimeras into files."""
+
+from __future__ import annotations
+
+import os
+
+from tropalign.errors import UsageError
+from tropalign.execution.files import check_outputs, output_name
+from tropalign.execution.run import Output, write_outputs
+from tropalign.formats.chimeras import ChimerasContext
+from tropalign.formats.header import Header
+from tropalign.formats.registry import format_for_path, format_names, format_of, make_writer, suffix_of
+from tropalign.results.chimeras import Chimeras
+
+TABLE, SEQUENCES = "chimeras/table", "chimeras/sequences"
+
+
+def write_chimeras(chimeras: Chimeras, path: str | os.PathLike[str], format: str | None = None) -> None:
+    """Writes a table of the rows, or their sequences; the file appears whole or not at all.
+
+    Parameters
+    ----------
+    chimeras
+        What to write.
+    path
+        ``-`` is standard output; a suffix such as ``.gz`` compresses.
+    format
+        "tsv", "uchime" (as vsearch's ``--uchimeout``), or "fasta" for the sequences. By the suffix of the path when not
+        given.
+
+    Raises
+    ------
+    UsageError
+        A format or suffix that does not exist.
+    InputError
+        A name that the format cannot hold; a place that cannot be written.
+    ResourceError
+        The disk is full.
+
+    Examples
+    --------
+    >>> found = tropalign.find_chimeras({"a;size=9": "ACGT", "b;size=8": "AGGT"})
+    >>> write_chimeras(found, "-", "uchime")
+    0.0000	a;size=9	*	*	*	*	*	*	*	*	0	0	0	0	0	0	*	N
+    0.0000	b;size=8	*	*	*	*	*	*	*	*	0	0	0	0	0	0	*	N
+    """
+    if not isinstance(chimeras, Chimeras):
+        raise UsageError(f"an object of type {type(chimeras).__name__} is no Chimeras")
+    from tropalign import __version__
+
+    output = output_name(path)
+    fasta = format_of(SEQUENCES, "fasta")
+    is_fasta = format == fasta.name if format else suffix_of(output) in fasta.suffixes
+    kind = SEQUENCES if is_fasta else TABLE
+    name = format_for_path(kind, output) if format is None else format
+    if name not in format_names(kind):
+        raise UsageError(f"format {name!r} is none of {', '.join((*format_names(TABLE), fasta.name))}")
+    check_outputs([output], [])
+    writer = make_writer(kind, name, Header(__version__, "tropalign.write_chimeras", {}), ChimerasContext())
+    write_all(chimeras, [Output(kind, output, writer)])
+
+
+def write_all(chimeras: Chimeras, outputs: list[Output]) -> None:
+    """Every file whole, and none before all are made."""
+    write_outputs(outputs, lambda output: [output.writer.encode(chimeras)])

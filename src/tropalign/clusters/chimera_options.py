@@ -1,0 +1,108 @@
+"""When a sequence is a chimera, checked once."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+from tropalign.errors import UsageError, named
+from tropalign.machine.numbers import decimal_number, whole_number
+from tropalign.options.kinds import AMOUNT, POSITIVE, whole
+from tropalign.options.option import Options, option
+
+RuleName = Literal["uchime", "uchime2", "uchime3"]
+#: How many times as abundant as a chimera its parents are, where nothing is said.
+SKEWS: dict[RuleName, int] = {"uchime": 2, "uchime2": 2, "uchime3": 16}
+
+
+class ChimeraOptions(Options, group="chimeras"):
+    """When a sequence is a chimera."""
+
+    rule: RuleName = option(
+        default="uchime",
+        choices=get_args(RuleName),
+        is_common=True,
+        help="uchime (default): by score, divergence and differences; uchime2: what two parents explain without a "
+        "difference, and neither alone; uchime3: as uchime2, of parents that are 16 times as abundant, for denoised "
+        "reads",
+    )
+    abskew: float | None = option(
+        default=None,
+        kind=POSITIVE,
+        metavar="F",
+        label="Abundance skew",
+        is_common=True,
+        help="without a database: parents are at least F times as abundant (default: 2; uchime3 16)",
+        doc="Without references: how many times as abundant parents are at the least; 2, with rule uchime3 16, by "
+        "default.",
+    )
+    minh: float = option(
+        default=0.28,
+        kind=AMOUNT,
+        metavar="F",
+        label="Minimum score",
+        help="with rule uchime: the score of a chimera at the least (default: 0.28)",
+    )
+    mindiv: float = option(
+        default=0.8,
+        kind=AMOUNT,
+        metavar="F",
+        label="Minimum divergence",
+        help="with rule uchime: by how many percent points a chimera is more similar to its model than to either "
+        "parent; less is borderline (default: 0.8)",
+    )
+    mindiffs: int = option(
+        default=3,
+        kind=whole(1),
+        metavar="N",
+        label="Minimum differences",
+        help="with rule uchime: columns that vote on either side of the breakpoint; less is borderline (default: 3)",
+    )
+    xn: float = option(
+        default=8.0, kind=POSITIVE, metavar="F", label="Weight of a no", help="the weight of a no vote (default: 8)"
+    )
+    dn: float = option(
+        default=1.4,
+        kind=POSITIVE,
+        metavar="F",
+        label="Pseudo-count of no votes",
+        help="how many no votes there are on either side before any is counted (default: 1.4)",
+    )
+
+
+class ChimeraRules(ChimeraOptions):
+    """When a sequence is a chimera, checked.
+
+    Raises
+    ------
+    UsageError
+        A value that does not exist, is of another type or out of range.
+    """
+
+    def settle(self) -> None:
+        """Checks the values; numbers become int or float."""
+        self.check_choices()
+        for name in ("minh", "mindiv", "xn", "dn", *(["abskew"] if self.abskew is not None else [])):
+            self.set(name, decimal_number(name, getattr(self, name)))
+        self.set("mindiffs", whole_number("mindiffs", self.mindiffs, 1))
+        for name in ("minh", "mindiv"):
+            if getattr(self, name) < 0:
+                raise UsageError(f"{named(name)} {getattr(self, name)}: give a number of 0 or more")
+        for name in ("xn", "dn"):
+            if getattr(self, name) <= 0:
+                raise UsageError(f"{named(name)} {getattr(self, name)}: give a number above 0")
+        if self.abskew is not None and self.abskew < 1:
+            raise UsageError(f"{named('abskew')} {self.abskew}: parents are as abundant as their chimera, or more")
+
+    @property
+    def skew(self) -> float:
+        """How many times as abundant parents are at the least."""
+        return SKEWS[self.rule] if self.abskew is None else self.abskew
+
+    def parameters(self, is_de_novo: bool) -> dict[str, str]:
+        """What the headers of results say."""
+        words = {"rule": self.rule, "xn": f"{self.xn:g}", "dn": f"{self.dn:g}"}
+        if is_de_novo:
+            words["abskew"] = f"{self.skew:g}"
+        if self.rule == "uchime":
+            words |= {"minh": f"{self.minh:g}", "mindiv": f"{self.mindiv:g}", "mindiffs": str(self.mindiffs)}
+        return words

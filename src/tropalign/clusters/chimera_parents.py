@@ -1,0 +1,82 @@
+"""The two parents that a sequence may have: those that are most similar to it in most windows (Edgar and others 2011).
+
+    query      ................................................
+    reference  111101111111111111111111111111110100111000110110      1: letters that may be the same
+                  |- a window of 32: 31 of them -|
+
+In each window the references with the most matches win. The parent is the one that wins most windows. Then the letters
+of all windows that it won match nobody any more, and the second parent is found in the same way, among the others.
+
+UCHIME takes the first of equals in the order of its search, which finds what is most similar to a quarter of the query.
+Where all references are candidates, many have the few letters that are left for the second parent. So of equals that
+one is taken which has most matches in the windows that it won, all letters counted; then in the whole query; then the
+first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+#: Letters of a window.
+WINDOW = 32
+#: Letters of references that are looked at together.
+SLICE_BYTES = 4 << 20
+
+Booleans = NDArray[np.bool_]
+
+
+def parents(matches: Booleans) -> tuple[int, int] | None:
+    """The numbers of both parents, or None where there are not two.
+
+    Parameters
+    ----------
+    matches : bool, shape (n_references, n_letters)
+        Whether each letter of the query stands beside one that may be the same; the row of the first parent is
+        cleared.
+    """
+    if len(matches) < 2 or matches.shape[1] < WINDOW:
+        return None
+    is_left = np.ones(matches.shape[1], bool)
+    found = _winner(matches, is_left)
+    if found is None:
+        return None
+    first, is_won = found
+    for shift in range(WINDOW):
+        is_left[shift : shift + len(is_won)] &= ~is_won
+    matches[first] = False
+    found = _winner(matches, is_left)
+    return None if found is None else (first, found[0])
+
+
+def _winner(matches: Booleans, is_left: Booleans) -> tuple[int, Booleans] | None:
+    """The reference that wins most windows, and which, by letters that are left; None where none of these match."""
+    windows = [(rows, _sums(matches[rows] & is_left)) for rows in _slices(matches)]
+    best = np.max([sums.max(axis=0) for _, sums in windows], axis=0)
+    if not best.any():
+        return None
+    places = np.flatnonzero(best)
+    wins = np.concatenate([(sums[:, places] == best[places]).sum(axis=1) for _, sums in windows])
+    equals = np.flatnonzero(wins == wins.max())
+    is_won = _sums(matches[equals] & is_left) == best
+    all_letters = (_sums(matches[equals]) * (is_won & (best > 0))).sum(axis=1, dtype=np.int64)
+    # From the last key to the first; of what is equal in all, the first of the references.
+    ranked = np.lexsort((equals, -matches[equals].sum(axis=1), -all_letters))
+    return int(equals[ranked[0]]), is_won[ranked[0]]
+
+
+def _slices(matches: Booleans) -> Iterator[slice]:
+    step = max(1, SLICE_BYTES // matches.shape[1])
+    return (slice(begin, begin + step) for begin in range(0, len(matches), step))
+
+
+def _sums(matches: Booleans) -> NDArray[np.uint8]:
+    """Matches in each window, by doubling: of 2 letters, of 4, ... of 32; shape (n_references, n_windows)."""
+    sums: NDArray[np.uint8] = np.ascontiguousarray(matches).view(np.uint8)
+    width = 1
+    while width < WINDOW:
+        sums = sums[:, :-width] + sums[:, width:]
+        width *= 2
+    return sums

@@ -1,0 +1,301 @@
+"""Chimeras, de novo and by reference, as UCHIME defines them (Edgar and others 2011), with exact alignments.
+
+De novo a sequence is judged by those before it that are so much more abundant and no chimeras themselves. Sequences of
+which none may be a parent of another, as their abundances are too close, are a block: all of it is aligned at once.
+
+    sizes   100 90 80 | 50 48 30 | 25 20 20 | 12 ...        skew 2: a block ends where half its first size is reached
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.clusters.chimera_alignments import ParentAligner, beside_query
+from tropalign.clusters.chimera_options import ChimeraOptions, ChimeraRules
+from tropalign.clusters.chimera_parents import parents
+from tropalign.clusters.chimera_votes import BORDERLINE, NO, YES, Explained, counted_columns, explained
+from tropalign.devices.arguments import ComputeArguments
+from tropalign.errors import InputError, UsageError, named
+from tropalign.execution.task import checked_progress
+from tropalign.machine.memory import default_budget, require
+from tropalign.machine.numbers import checked_memory, checked_threads
+from tropalign.options.called import called_with
+from tropalign.options.option import again, argument, but
+from tropalign.pairwise.api import AlphabetArgument, ProgressArgument, Sequences, SequencesArgument, batch_of
+from tropalign.results.chimeras import Chimeras
+from tropalign.sequences import NUCLEOTIDE, SequenceBatch
+from tropalign.sequences.counts import counts_of, has_count
+
+Index = NDArray[np.int64]
+Progress = Callable[[int], object]
+#: Letters of queries that are aligned at once, once per reference, and bytes per pair beside these.
+MOST_BYTES, PAIR_BYTES = 32 << 20, 160
+#: The share of the memory for these letters; alignments take as much, and the rest is for what is made of both.
+LETTERS_SHARE = 0.3
+
+
+class ChimeraArguments(ChimeraOptions, AlphabetArgument, ProgressArgument, SequencesArgument):
+    """What `find_chimeras` takes."""
+
+    references: Sequences | None = argument(
+        default=None,
+        kw_only=False,
+        doc="What the parents are among, as `sequences`. Without: the sequences themselves, by their ``;size=N``.",
+    )
+    n_threads: int = again(ComputeArguments, "n_threads")
+    memory_bytes: int | None = again(ComputeArguments, "memory_bytes")
+    progress: Progress | None = but(
+        ProgressArgument,
+        "progress",
+        default=None,
+        doc="Called with the number of sequences judged. What it raises ends the work and comes out of the call.",
+    )
+
+
+@called_with(ChimeraArguments)
+def find_chimeras(call: ChimeraArguments) -> Chimeras:
+    """Finds sequences that PCR has joined of two others, de novo or by reference, as UCHIME defines them.
+
+    Returns
+    -------
+    Chimeras
+        A row per sequence; without references in the order of their abundance, equal ones by the bytes of their names.
+
+    Raises
+    ------
+    InputError
+        Sequences that cannot be used; proteins; without references, sequences without ``;size=N``.
+    UsageError
+        An option that does not exist or is out of range.
+    ResourceError
+        Memory that does not suffice.
+
+    Examples
+    --------
+    >>> a = "ACGTTGCAAGCTTAGGCATC" * 6
+    >>> b = a.replace("TTAGG", "TCAGC")
+    >>> found = tropalign.find_chimeras({"a;size=9": a, "b;size=8": b, "c;size=2": a[:60] + b[60:]})
+    >>> found.verdicts, found.row(2).parent_a, found.row(2).parent_b
+    (('N', 'N', 'Y'), 'a;size=9', 'b;size=8')
+    """
+    batch = batch_of(call.sequences, call.alphabet)
+    references = None if call.references is None else batch_of(call.references, call.alphabet)
+    rules = ChimeraRules(**call.shared_with(ChimeraRules))
+    threads, memory = checked_threads(call.n_threads), checked_memory(call.memory_bytes)
+    memory_bytes = default_budget() if memory is None else memory
+    return judged(batch, references, rules, threads, memory_bytes, checked_progress(call.progress))
+
+
+def judged(
+    batch: SequenceBatch,
+    references: SequenceBatch | None,
+    rules: ChimeraRules,
+    n_threads: int,
+    memory_bytes: int,
+    progress: Progress | None = None,
+) -> Chimeras:
+    """The verdict on each sequence, by options that are checked: see `find_chimeras`."""
+    _check(batch, references, rules)
+    if references is None:
+        batch, sizes = by_abundance(batch)
+        judge = _Judge(batch, batch, rules, n_threads, memory_bytes)
+        _judge_de_novo(judge, sizes, rules.skew, progress)
+        return judge.found()
+    judge = _Judge(batch, references, rules, n_threads, memory_bytes)
+    everything = np.arange(len(references))
+    for begin, end in judge.parts(np.full(len(batch), len(references))):
+        judge.look([(k, everything) for k in range(begin, end)])
+        if progress is not None:
+            progress(end)
+    return judge.found()
+
+
+def _check(batch: SequenceBatch, references: SequenceBatch | None, rules: ChimeraRules) -> None:
+    for one, words in ((batch, "sequences"), (references, "references")):
+        if one is not None and one.alphabet != NUCLEOTIDE:
+            raise InputError(
+                f"the {words} judged {one.alphabet.name}, and chimeras are sought among nucleotides: give these, or "
+                f"say that they are with {named('alphabet')} {NUCLEOTIDE.name}"
+            )
+    if references is not None and rules.rule != "uchime":
+        raise UsageError(f"{named('rule')} {rules.rule} is without references: leave these out, or choose uchime")
+    if references is not None and rules.abskew is not None:
+        raise UsageError(f"{named('abskew')} is for sequences without references, which have no sizes: leave it out")
+
+
+def by_abundance(batch: SequenceBatch) -> tuple[SequenceBatch, Index]:
+    """The sequences by falling abundance, equal ones by the bytes of their names, and their sizes.
+
+    Raises
+    ------
+    InputError
+        A name, or all names, without a size.
+    """
+    lacks = [name for name in batch.names if not has_count(name)]
+    if len(lacks) == len(batch):
+        raise InputError(
+            "no name has an abundance like ;size=12, by which chimeras are told from their parents: begin with "
+            "tropalign derep, or name references"
+        )
+    if lacks:
+        raise InputError(
+            "its name has no abundance like ;size=12, and others have: write ;size=1 behind it, or begin with "
+            "tropalign derep",
+            record=lacks[0],
+        )
+    sizes = counts_of(batch.names)
+    order = sorted(range(len(batch)), key=lambda k: (-sizes[k], batch.names[k].encode()))
+    return batch[np.array(order)], sizes[order]
+
+
+def _judge_de_novo(judge: _Judge, sizes: Index, skew: float, progress: Progress | None) -> None:
+    """Judges sequences of falling abundance, block by block."""
+    same = _numbers_of_equal(judge.aligner.queries)
+    is_parent = np.zeros(len(sizes), bool)
+    for begin, end in blocks(sizes, skew):
+        before = np.flatnonzero(is_parent[:begin])
+        counts = np.array([int((sizes[before] >= skew * size).sum()) for size in sizes[begin:end]])
+        for first, last in judge.parts(counts):
+            asked = []
+            for k in range(begin + first, begin + last):
+                able = before[: counts[k - begin]]
+                asked.append((k, able[same[able] != same[k]]))
+            judge.look(asked)
+            if progress is not None:
+                progress(begin + last)
+        is_parent[begin:end] = [judge.verdicts[k] == NO for k in range(begin, end)]
+
+
+def blocks(sizes: Index, skew: float) -> Iterator[tuple[int, int]]:
+    """Runs [begin, end) of falling sizes in which none is `skew` times another, or a single sequence.
+
+    Examples
+    --------
+    >>> list(blocks(np.array([100, 90, 50, 49, 20]), 2))
+    [(0, 2), (2, 4), (4, 5)]
+    """
+    begin = 0
+    while begin < len(sizes):
+        later = np.flatnonzero(skew * sizes[begin + 1 :] <= sizes[begin])
+        end = begin + 1 + (int(later[0]) if len(later) else len(sizes) - begin - 1)
+        end = begin + 1 if skew == 1 else end
+        yield begin, end
+        begin = end
+
+
+def _numbers_of_equal(batch: SequenceBatch) -> Index:
+    """A number per sequence, the same for equal ones."""
+    codes, bounds = batch.codes.tobytes(), batch.offsets.tolist()
+    known: dict[bytes, int] = {}
+    return np.array([known.setdefault(codes[bounds[k] : bounds[k + 1]], k) for k in range(len(batch))])
+
+
+@dataclass
+class _Parents:
+    """A query and the references that are its parents; what explains it, once it is aligned with both."""
+
+    query: int
+    first: int
+    second: int
+    explained: Explained | None = None
+
+
+class _Judge:
+    """Finds parents of queries among references, and says what the queries are.
+
+    Parameters
+    ----------
+    queries, references
+        Of one alphabet.
+    rules
+        When a query is a chimera.
+    n_threads, memory_bytes
+        What may be used.
+
+    Attributes
+    ----------
+    aligner
+        What aligns them.
+    verdicts
+        Of queries that were looked at, by their numbers.
+    """
+
+    def __init__(
+        self,
+        queries: SequenceBatch,
+        references: SequenceBatch,
+        rules: ChimeraRules,
+        n_threads: int,
+        memory_bytes: int,
+    ) -> None:
+        self.aligner = ParentAligner(queries, references, n_threads, memory_bytes // 2)
+        self.verdicts = [NO] * len(queries)
+        self._rules, self._most_bytes = rules, int(LETTERS_SHARE * memory_bytes)
+        self._explained: dict[int, _Parents] = {}
+
+    def parts(self, counts: Index) -> Iterator[tuple[int, int]]:
+        """Runs [begin, end) of queries with so many references each, as large as memory allows."""
+        longest = int(self.aligner.queries.lengths.max())
+        taken = counts * (longest + PAIR_BYTES)
+        most = int(taken.max(initial=0))
+        require(
+            most, self._most_bytes, "comparing a sequence with all others", f"allow more with {named('memory_bytes')}"
+        )
+        begin, so_far, room = 0, 0, min(self._most_bytes, max(MOST_BYTES, most))
+        for end, more in enumerate(taken.tolist()):
+            if so_far + more > room and end > begin:
+                yield begin, end
+                begin, so_far = end, 0
+            so_far += more
+        yield begin, len(counts)
+
+    def look(self, asked: list[tuple[int, Index]]) -> None:
+        """Judges queries, each by these references, whose order decides between equals."""
+        counts = np.array([len(among) for _, among in asked])
+        query = np.repeat(np.array([k for k, _ in asked]), counts)
+        reference = np.concatenate([among for _, among in asked]) if asked else query
+        matches = self.aligner.matches(query, reference)
+        found, begin = [], 0
+        for k, among in asked:
+            length = int(self.aligner.queries.lengths[k]) + 2  # with ends
+            end = begin + length * len(among)
+            both = parents(matches[begin:end].reshape(len(among), length)[:, 1:-1])
+            if both is not None:
+                found.append(_Parents(k, int(among[both[0]]), int(among[both[1]])))
+            begin = end
+        self._vote(found)
+
+    def _vote(self, found: list[_Parents]) -> None:
+        """Explains queries by their parents, to each of which they are aligned again."""
+        query = np.repeat(np.array([one.query for one in found], np.int64), 2)
+        reference = np.array([[one.first, one.second] for one in found], np.int64).reshape(-1)
+        beside = [
+            beside_query(table, k) for table in self.aligner.alignments(query, reference) for k in range(len(table))
+        ]
+        for one, (codes, first, before), (_, second, also) in zip(found, beside[::2], beside[1::2], strict=True):
+            counts = counted_columns(codes, (first, second), before | also, self.aligner.is_ambiguous)
+            one.explained = explained(codes, first, second, counts, self._rules)
+            if one.explained is not None:
+                self._explained[one.query] = one
+                self.verdicts[one.query] = one.explained.verdict(self._rules)
+
+    def found(self) -> Chimeras:
+        """All of it as columns."""
+        n = len(self.verdicts)
+        parent_of = np.full((2, n), -1, np.int64)
+        score, shares, votes = np.zeros(n), np.full((4, n), np.nan), np.zeros((6, n), np.int64)
+        for k, one in self._explained.items():
+            found = one.explained
+            assert found is not None
+            parent_of[:, k] = (one.second, one.first) if found.is_swapped else (one.first, one.second)
+            score[k], shares[:, k] = found.score, (found.model, found.a, found.b, found.ab)
+            votes[:, k] = (*found.left, *found.right)
+        queries, references = self.aligner.queries, self.aligner.references
+        return Chimeras(queries, references, np.arange(n), tuple(self.verdicts), score, *parent_of, *shares, *votes)
+
+
+__all__ = ["BORDERLINE", "NO", "YES", "find_chimeras", "judged"]

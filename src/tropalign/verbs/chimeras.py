@@ -1,0 +1,147 @@
+"""``tropalign chimeras``: sequences that PCR has joined of two others."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from tropalign.clusters.chimera_options import ChimeraOptions
+from tropalign.formats.format import Format
+from tropalign.formats.registry import format_for_path
+from tropalign.options.option import Options, again, input_file, output_file
+from tropalign.verbs.alignment import SequenceCommand, SequenceOptions
+from tropalign.verbs.command import Served
+from tropalign.verbs.run_options import GROUP, SEQUENCE_FILES, MemoryOptions, OutputOptions, ThreadOptions, started
+from tropalign.verbs.runs import tell_of
+
+if TYPE_CHECKING:
+    from tropalign.sequences import SequenceBatch
+
+
+class ChimeraOutputs(Options, group=GROUP):
+    """The files that are written beside the main one."""
+
+    chimeras: str | None = output_file(output="chimeras", suffix=".fasta", metavar="FILE", help="the chimeras as FASTA")
+    borderline: str | None = output_file(
+        output="borderline",
+        suffix=".fasta",
+        metavar="FILE",
+        help="what may be a chimera, as FASTA: high score, little divergence (rule uchime)",
+        form_help="What may be a chimera, as FASTA: high score, little divergence",
+    )
+    table: str | None = output_file(
+        output="table",
+        suffix=".tsv",
+        metavar="FILE",
+        help="score, parents, identities, votes and verdict of each sequence, the columns of vsearch's --uchimeout: "
+        ".tsv, or .uchime without the names of the columns",
+        form_help="Score, parents, identities, votes and verdict of each sequence (vsearch's --uchimeout)",
+    )
+
+
+class Chimeras(ChimeraOptions, SequenceCommand, OutputOptions, ChimeraOutputs, ThreadOptions, MemoryOptions):
+    """Sequences that PCR has joined of two others."""
+
+    verb = "chimeras"
+    summary = "find chimeric amplicons, de novo or by reference"
+    description = (
+        "Writes the sequences that are no chimeras: not joined by PCR of the left part of one sequence and the right "
+        "part of another. UCHIME's definition, with exact alignments to all sequences that may be parents."
+    )
+    example = """example:
+  tropalign derep reads.fa -o unique.fa
+  tropalign chimeras unique.fa -o good.fa --chimeras chimeras.fa --table chimeras.tsv
+  tropalign chimeras unique.fa --db gold.fa -o good.fa
+
+Without --db parents are more abundant sequences of the same file, by ;size=N in their names.
+Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrupted."""
+    served = Served(
+        title="Find chimeras",
+        kind="",
+        format=Format("fasta", (".fasta", ".fa", ".fna"), "text/plain; charset=utf-8"),
+        example={"queries": "mock.fasta"},
+    )
+    no_shards = "chimeras are told one after another and have no shards: leave --shard out"
+
+    queries: list[str] = input_file(
+        flags=(), many="+", metavar="FILE", holds="sequences", label="Sequences", help=SEQUENCE_FILES
+    )
+    db: str | None = input_file(
+        default=None,
+        metavar="FILE",
+        holds="sequences",
+        label="References",
+        help="what the parents are among: sequences without chimeras (default: the sequences themselves, by their "
+        "abundances)",
+    )
+    alphabet: str = again(SequenceOptions, "alphabet", group="input")
+    strict: bool = again(SequenceOptions, "strict", group="input")
+    skip_empty: bool = again(SequenceOptions, "skip_empty", group="input")
+
+    def check(self) -> None:
+        """Refuses options that do not go together."""
+        if [*self.queries, self.db].count("-") > 1:
+            self.refuse("standard input can be read once: name - once")
+        if self.db is not None and self.rule != "uchime":
+            self.refuse(f"--rule {self.rule} goes without --db: leave one of them out")
+        if self.db is not None and self.abskew is not None:
+            self.refuse("--abskew is for sequences without --db, by their abundances: leave one of them out")
+        if self.borderline is not None and self.rule != "uchime":
+            self.refuse(f"--rule {self.rule} calls nothing borderline: leave --borderline out")
+
+    def run(self) -> None:
+        """Reads, judges and writes."""
+        from tropalign import __version__
+        from tropalign.clusters.chimera_files import SEQUENCES, TABLE, write_all
+        from tropalign.clusters.chimera_options import ChimeraRules
+        from tropalign.clusters.chimera_votes import BORDERLINE, NO, YES
+        from tropalign.clusters.chimeras import judged
+        from tropalign.execution.run import Output
+        from tropalign.formats.chimeras import ChimerasContext
+        from tropalign.formats.header import Header
+        from tropalign.formats.registry import make_writer
+        from tropalign.machine.memory import default_budget, left_for_job
+        from tropalign.sequences.batch import held_bytes
+
+        self.check()
+        rules = ChimeraRules(**self.shared_with(ChimeraRules))
+        header = Header(__version__, self.command_line(), rules.parameters(self.db is None))
+        outputs = [
+            Output(kind, path, make_writer(kind, format_for_path(kind, path), header, ChimerasContext(verdict)))
+            for kind, path, verdict in (
+                (SEQUENCES, self.output, NO),
+                (SEQUENCES, self.chimeras, YES),
+                (SEQUENCES, self.borderline, BORDERLINE),
+                (TABLE, self.table, ""),
+            )
+            if path is not None
+        ]
+        paths = [output.path for output in outputs]
+        show = started(self, paths, [*self.queries, self.db], holds=True)
+        batch = self.batch(self.queries)
+        references = self._references(batch)
+        held = held_bytes(batch) + (0 if references is None else held_bytes(references))
+        memory_bytes = left_for_job(self.memory or default_budget(), held)
+        begin = time.perf_counter()
+        with show("sequences", len(batch)) as progress:
+            found = judged(batch, references, rules, self.threads, memory_bytes, progress)
+        write_all(found, outputs)
+        if not self.quiet:
+            counts = int(found.is_chimera.sum()), int(found.is_borderline.sum())
+            what = f"{len(found):,} sequences, {counts[0]:,} chimeras, {counts[1]:,} borderline"
+            tell_of(what, time.perf_counter() - begin, 0, paths)
+
+    def _references(self, batch: SequenceBatch) -> SequenceBatch | None:
+        """The sequences of ``--db``, of the alphabet of the others."""
+        if self.db is None:
+            return None
+        from tropalign.errors import InputError
+
+        references = self.batch(self.db)
+        if references.alphabet != batch.alphabet:
+            raise InputError(
+                f"these are {references.alphabet.name}s, and the sequences {batch.alphabet.name}s: name references of "
+                f"the same kind, or say what all are with --alphabet",
+                file=self.db,
+            )
+        return references
