@@ -46,7 +46,7 @@ KEPT_COLUMNS = (
     KeptColumn("n_gaps", np.int32, "alignment"),
     KeptColumn("n_columns", np.int32, "alignment"),
 )
-#: With both strands, with scores that are scaled by composition.
+#: With both strands; with scores that are scaled by composition, or leave masked letters out.
 OPTIONAL = ("strand", "scaled_score")
 #: In units of the matrix, which may have decimals.
 SCORES = ("score", "scaled_score")

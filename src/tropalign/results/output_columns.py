@@ -229,7 +229,7 @@ _SCORES = (
     OutputColumn("score", "the score, in units of the matrix", np.int32, "score", _kept("score"), aliases=("raw",)),
     OutputColumn(
         "scaled_score",
-        "the score as composition scales it, which bits and E-values are of then",
+        "the score as composition scales it, without masked letters: what bits and E-values are of",
         np.int32,
         "score",
         _judged,
