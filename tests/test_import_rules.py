@@ -26,11 +26,12 @@ ALLOWED = {
     "sequences": {"errors", "properties", "lazy", "execution"},
     "trees": {"errors", "machine", "sequences"},
     "scoring": {"errors", "arrays", "properties", "sequences"},
+    "masks": {"errors", "machine", "sequences", "scoring"},
     "results": {"errors", "arrays", "properties", "options", "sequences"},
     "devices": {"errors", "machine", "options", "execution"},
     "formats": {"errors", "arrays", "properties", "sequences", "trees", "results"},
     "pairwise": {
-        "errors", "arrays", "properties", "lazy", "machine", "options", "execution", "sequences", "scoring",
+        "errors", "arrays", "properties", "lazy", "machine", "options", "execution", "sequences", "scoring", "masks",
         "results", "devices", "formats",
     },
     "distance_trees": {
@@ -87,6 +88,7 @@ JOBS = {"clusters", "phylo", "msa", "profile", "semirings", "hmm"}
 NATIVE = {
     "scoring",
     "sequences",
+    "masks",
     "results",
     "devices",
     "formats",

@@ -14,6 +14,7 @@ void bind_shared_words(nanobind::module_ &);
 void bind_pair_aligner(nanobind::module_ &);
 void bind_formats(nanobind::module_ &);
 void bind_sequences(nanobind::module_ &);
+void bind_masks(nanobind::module_ &);
 void bind_gpu_plan(nanobind::module_ &);
 void bind_phylo(nanobind::module_ &);
 void bind_msa_posteriors(nanobind::module_ &);
@@ -54,6 +55,7 @@ NB_MODULE(_native, m) {
     bind_pair_aligner(m);
     bind_formats(m);
     bind_sequences(m);
+    bind_masks(m);
     bind_gpu_plan(m);
     bind_phylo(m);
     bind_msa_posteriors(m);

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from tropalign.formats.saved_results import read_result as read_result
     from tropalign.hmm.decoding import decode as decode
     from tropalign.hmm.model import HMM as HMM
+    from tropalign.masks.masking import mask as mask
     from tropalign.msa.accuracy import AlignmentScore as AlignmentScore
     from tropalign.msa.accuracy import score_alignment as score_alignment
     from tropalign.msa.api import add_sequences as add_sequences
@@ -99,6 +100,7 @@ __all__, __getattr__, __dir__ = lazy(
         "formats.saved_results": "read_result",
         "hmm.decoding": "decode",
         "hmm.model": "HMM",
+        "masks.masking": "mask",
         "msa.accuracy": "AlignmentScore score_alignment",
         "msa.api": "add_sequences align_multiple merge_alignments",
         "msa.files": "read_alignment write_alignment",

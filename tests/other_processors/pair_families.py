@@ -298,3 +298,20 @@ def placements() -> dict[str, Any]:
                 found[f"{kind} {scheme} {prune}"] = [[getattr(t, name) for name in columns] for t in tables]
         found[f"{kind} vectors"] = package.vectors()
     return found
+
+
+@family("masks/kernels_tantan.cpp")
+def masks() -> dict[str, Any]:
+    """Parts of sequences of few letters and of repeats."""
+    rng = random.Random(21)
+    found: dict[str, Any] = {}
+    for alphabet, methods in ((ta.PROTEIN, ("seg", "tantan")), (ta.NUCLEOTIDE, ("dust", "tantan"))):
+        texts = []
+        for _ in range(40):
+            units = [random_text(rng, alphabet.states, rng.randint(1, 30)) * rng.randint(1, 5) for _ in range(12)]
+            texts.append(changed(rng, "".join(units), alphabet.states, 0.2))
+        batch = ta.SequenceBatch.from_strings(texts, alphabet=alphabet)
+        for method in methods:
+            found[f"{alphabet.name} {method}"] = ta.mask(batch, method, n_threads=2)
+            assert sum(map(len, found[f"{alphabet.name} {method}"])) > 40
+    return found

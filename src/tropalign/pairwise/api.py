@@ -24,6 +24,7 @@ from tropalign.pairwise.options import (
     MODES,
     CompositionOption,
     HspsOption,
+    MaskOptions,
     ModeName,
     ModeOption,
     PairOptions,
@@ -120,6 +121,7 @@ class AllArguments(
     SelectionOptions,
     CompositionOption,
     HspsOption,
+    MaskOptions,
     StrandOption,
     TranslationOptions,
     ComputeArguments,
@@ -195,7 +197,7 @@ def align_all(call: AllArguments) -> Iterator[AlignmentTable]:
     matrix, gap = default_scoring(aligned(sides[0]).alphabet, call.matrix, call.gap)
     options = PairOptions(**{**call.shared_with(PairOptions), "matrix": matrix, "gap": gap})
     n_threads, memory_bytes = checked_threads(call.n_threads), checked_memory(call.memory_bytes)
-    task = PairsTask(*sides, options, call.pairs, memory_bytes)  # type: ignore[arg-type]
+    task = PairsTask(*sides, options, call.pairs, memory_bytes, n_threads=n_threads)  # type: ignore[arg-type]
     names = device_names(call.device)
     devices = open_devices(options.able_devices(names), n_threads, sum(tile.cost_cells for tile in task.tiles()))
     return (result.value for result in Scheduler(devices, checked_progress(call.progress)).run([task]))

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from tropalign.errors import DeviceError, InputError, ScoringError, UsageError, named
 from tropalign.execution.cluster_address import is_cluster
-from tropalign.machine.numbers import decimal_number, whole_number
+from tropalign.machine.numbers import checked_choice, decimal_number, whole_number
+from tropalign.masks.names import MethodName
 from tropalign.options.kinds import DECIMAL, FRACTION, NUMBER, POSITIVE, whole
 from tropalign.options.option import Options, argument, option
 from tropalign.properties import cached_property
@@ -31,6 +32,7 @@ ReportName = Literal["score", "ends", "alignment"]
 StrandName = Literal["plus", "both"]
 Side = Literal["query", "target", "both"]
 CompositionName = Literal["ignored", "scaled", "adjusted"]
+MaskName = Literal["none", MethodName]
 REPORTS = get_args(ReportName)
 STRANDS = get_args(StrandName)
 #: Residues of a database, which may be more than other numbers of options.
@@ -245,7 +247,29 @@ class HspsOption(Options, group="which pairs"):
     )
 
 
-class PairOptions(ModeOption, StrandOption, SelectionOptions, CompositionOption, HspsOption):
+class MaskOptions(Options, group="which pairs"):
+    """Letters that do not count."""
+
+    mask: MaskName = option(
+        default="none",
+        choices=get_args(MaskName),
+        label="Mask",
+        help="letters that count as unknown where scores, E-values and the best targets are found, while alignments "
+        "are shown of all letters: seg (proteins), dust (nucleotides), tantan (repeats), lower (lower case), or none "
+        "(default)",
+        doc="Letters of both sides that count as unknown (X, N) where it is decided which pairs are kept, and for bits "
+        "and E-values: a table's `scaled_score` is the score without them, `score` that of the alignment, which is of "
+        "all letters. Methods are those of `mask`. Local mode; in others with `mask_hard`.",
+    )
+    mask_hard: bool = option(
+        default=False,
+        label="Replace masked letters",
+        help="masked letters are X or N throughout, as if the files had these: in scores, alignments and outputs",
+        doc="Masked letters are X or N throughout, as if the sequences had these: in scores, alignments and outputs.",
+    )
+
+
+class PairOptions(ModeOption, StrandOption, SelectionOptions, CompositionOption, MaskOptions, HspsOption):
     """How pairs are aligned, and which of them are kept, checked.
 
     Parameters
@@ -305,6 +329,7 @@ class PairOptions(ModeOption, StrandOption, SelectionOptions, CompositionOption,
             self._check_share(named(name), getattr(self, name))
         self._check_hsps()
         self._check_significance()
+        self._check_mask()
 
     def _check_share(self, name: str, share: Any) -> None:
         if share is None:
@@ -321,6 +346,8 @@ class PairOptions(ModeOption, StrandOption, SelectionOptions, CompositionOption,
             raise UsageError(f"{name} is for local alignments, of which a pair has several: use {named('mode')} local")
         if self.max_hsps > 1 and self.report != "alignment":
             raise UsageError(f"{name} needs {named('report')} alignment")
+        if self.max_hsps > 1 and self.is_softly_masked:
+            raise UsageError(f"{name} counts all letters of further alignments: add {named('mask_hard')}")
 
     def _check_significance(self) -> None:
         if self.db_size is not None:
@@ -343,6 +370,16 @@ class PairOptions(ModeOption, StrandOption, SelectionOptions, CompositionOption,
                 f"{named('mode')} local"
             )
 
+    def _check_mask(self) -> None:
+        checked_choice("mask_hard", self.mask_hard)
+        if self.mask_hard and self.mask == "none":
+            raise UsageError(f"{named('mask_hard')} needs a mask: add {named('mask')} seg, or another one")
+        if self.is_softly_masked and not self.is_local:
+            raise UsageError(
+                f"{named('mask')} {self.mask} decides by scores of local alignments: use {named('mode')} local, or add "
+                f"{named('mask_hard')}, which replaces the letters"
+            )
+
     @cached_property
     def whole(self) -> WholeScoring:
         """Scores, costs and the least score times the factor that makes them whole; may raise ScoringError."""
@@ -359,6 +396,11 @@ class PairOptions(ModeOption, StrandOption, SelectionOptions, CompositionOption,
     def knows_composition(self) -> bool:
         """Whether bits and E-values are those of scores that are corrected for composition."""
         return self.composition != "ignored"
+
+    @property
+    def is_softly_masked(self) -> bool:
+        """Whether masked letters are unknown where pairs are chosen and judged, and shown in their alignments."""
+        return self.mask != "none" and not self.mask_hard
 
     @property
     def recurrence(self) -> str:
@@ -414,6 +456,8 @@ class PairOptions(ModeOption, StrandOption, SelectionOptions, CompositionOption,
             words["strand"] = self.strand
         if self.knows_composition:
             words["composition"] = self.composition
+        if self.mask != "none":
+            words["mask"] = f"{self.mask}, hard" if self.mask_hard else self.mask
         if self.max_hsps > 1:
             words["max_hsps"] = str(self.max_hsps)
         for name in SelectionOptions.declared():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
@@ -19,10 +19,12 @@ from tropalign.execution.partition import cuts, share
 from tropalign.execution.task import Device, Progress, Tile
 from tropalign.machine.memory import default_budget, require
 from tropalign.machine.numbers import environment_number
+from tropalign.machine.threads import resolve_threads
 from tropalign.pairwise import selection
 from tropalign.pairwise.composition import STRETCH, composition_of
 from tropalign.pairwise.engines import REPORT_COLUMNS, Engine, Engines, Rows
 from tropalign.pairwise.further import FurtherAlignments
+from tropalign.pairwise.masked import decisive, hard_masked
 from tropalign.pairwise.options import SHARES, PairOptions, checked_pairs
 from tropalign.pairwise.pair_order import PAIR_CELLS, Grid, Listed, PairOrder
 from tropalign.pairwise.selection import (
@@ -91,6 +93,8 @@ class PairsTask:
         Bytes of text per column of an alignment that are held for a whole tile, beside its CIGAR.
     wants_whole_queries
         Whether tiles had better have all pairs of their queries (`has_whole_queries`).
+    n_threads
+        Threads that mask sequences; 0: all that there are.
 
     Attributes
     ----------
@@ -120,8 +124,11 @@ class PairsTask:
         shard: Shard | None = None,
         column_bytes: float = 0.0,
         wants_whole_queries: bool = False,
+        n_threads: int = 0,
     ) -> None:
         self.options = options
+        n_threads = resolve_threads(n_threads)
+        queries, targets = hard_masked(queries, targets, options, n_threads)
         self.frames = PairFrames.of(queries, targets)
         queries, targets = aligned(queries), None if targets is None else aligned(targets)
         self.queries = queries
@@ -146,6 +153,8 @@ class PairsTask:
                 f"none: leave it out with {named('translate')}"
             )
         self._reverse = queries.reverse_complement() if options.strand == "both" else None
+        # What decides: masked letters are unknown there.
+        self._decisive = decisive(queries, self._reverse, self.targets, options, n_threads)
         self.significance = Significance.of_run(
             options, self.targets, None if self.frames is None else self.frames.target
         )
@@ -160,9 +169,10 @@ class PairsTask:
         self._most_pairs, self._scratch_bytes = self._room()
         self.has_whole_queries = shard is None and (wants_whole_queries or options.top is not None)
         self._tiles = self._cut(shard)
-        whole = (queries, self._reverse, self.targets, options, self._scratch_bytes)
-        self._engines = Engines(*whole)
-        self._composition = composition_of(*whole)
+        how = (options, self._scratch_bytes)
+        self._engines = Engines(queries, self._reverse, self.targets, *how)
+        self._scorers = Engines(*self._decisive, *how) if options.is_softly_masked else self._engines
+        self._composition = composition_of(*self._decisive, *how)
         self.n_pairs = sum(tile.n_items for tile in self._tiles)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -213,6 +223,9 @@ class PairsTask:
         Both come from the inputs and the allowance alone, so that a run that is taken up again is cut as it was.
         """
         batches = [self.queries, self._reverse, None if self.targets is self.queries else self.targets]
+        if self.options.is_softly_masked:
+            own, reverse, others = self._decisive
+            batches += [own, reverse, None if others is own else others]
         least = least_bytes([batch for batch in batches if batch is not None])
         require(
             least, self.memory_bytes, "this run", f"allow more with {named('memory_bytes')}, or split the sequences"
@@ -276,13 +289,11 @@ class PairsTask:
 
     def on_cpu(self, tile: Tile, n_threads: int, progress: Progress | None = None) -> AlignmentTable:
         """The tile's alignments, in the order of ``pairs_of`` (less what the options leave out)."""
-        engine = partial(self._engines.native, n_threads)
+        scorer, engine = (partial(engines.native, n_threads) for engines in (self._scorers, self._engines))
         if not self._in_groups:
-            return self._whole(tile, self._align(tile, engine, progress, n_threads), n_threads, progress)
+            return self._whole(tile, self._align(tile, scorer, engine, progress, n_threads), n_threads, progress)
         found = best_targets(
-            self.queries,
-            self._reverse,
-            self.targets,
+            *self._decisive,
             self.query_span(tile),
             self.skips_self,
             self.options,
@@ -299,8 +310,9 @@ class PairsTask:
 
     def on_gpu(self, tile: Tile, device: Gpu, progress: Progress | None = None) -> AlignmentTable:
         """The tile's pairs aligned by a GPU."""
-        table = self._align(tile, partial(self._engines.on_gpu, device, self.gpu_shape), progress, 1)
-        return self._whole(tile, table, 1, progress)
+        both = (self._scorers, self._engines)
+        scorer, engine = (partial(engines.on_gpu, device, self.gpu_shape) for engines in both)
+        return self._whole(tile, self._align(tile, scorer, engine, progress, 1), 1, progress)
 
     def split(self, tile: Tile) -> list[Tile]:
         """Two tiles of about half the cost; none of a single pair, or of a query whose best targets are wanted."""
@@ -318,14 +330,17 @@ class PairsTask:
         """The tables one after another."""
         return concatenate(results)
 
-    def _align(self, tile: Tile, engine: Engine, progress: Progress | None, n_threads: int) -> AlignmentTable:
+    def _align(
+        self, tile: Tile, scorer: Engine, engine: Engine, progress: Progress | None, n_threads: int
+    ) -> AlignmentTable:
         options = self.options
-        if options.top is None and self._least_scores is None and self._reverse is None and self.frames is None:
+        chooses = options.top is not None or self._least_scores is not None or options.is_softly_masked
+        if not chooses and self._reverse is None and self.frames is None:
             first, last = tile.payload
             query, target = self._within_reach(first, last, n_threads)
             return self._table(Rows(query, target, options.report, None), engine, progress)
         # Scores alone cost a third of an alignment: only what will be kept, on its better strand, is aligned.
-        return self._kept(tile, *self._scored(tile, engine, progress, n_threads), engine, progress)
+        return self._kept(tile, *self._scored(tile, scorer, progress, n_threads), engine, progress)
 
     @cached_property
     def _bounds(self) -> Bounds | None:
@@ -333,7 +348,8 @@ class PairsTask:
         asked = (self._least_scores, *(getattr(options, name) for name in SHARES))
         if all(least is None for least in asked) or not self._order.n or self.frames is not None:
             return None
-        return Bounds(self.queries, self.targets, options, self._least_scores, some_pairs(self._order))
+        own, _, others = self._decisive
+        return Bounds(own, others, options, self._least_scores, some_pairs(self._order))
 
     def _within_reach(self, begin: int, end: int, n_threads: int) -> tuple[Index, Index]:
         """Query and target indices of the pairs from position `begin` to before `end` that bounds do not exclude."""
@@ -344,20 +360,27 @@ class PairsTask:
         self, tile: Tile, rows: Rows, score: NDArray[np.int32], engine: Engine, progress: Progress | None
     ) -> AlignmentTable:
         """What is reported of the rows that scores leave."""
+        report = progress and partial(_repeated, progress, tile.n_items)
+        if self.options.is_softly_masked:  # these scores are of other letters than the alignments
+            return self._table(rows, engine, report, {"scaled_score": self.options.whole.given(score)})
         if rows.report == "score":
             return self._of_columns(rows, {"score": score})
-        return self._table(rows, engine, progress and partial(_repeated, progress, tile.n_items))
+        return self._table(rows, engine, report)
 
-    def _table(self, rows: Rows, engine: Engine, progress: Progress | None) -> AlignmentTable:
-        """The rows aligned, those that are alike enough."""
-        table = self._aligned(rows, engine, progress)
+    def _table(
+        self, rows: Rows, engine: Engine, progress: Progress | None, more: Mapping[str, Any] | None = None
+    ) -> AlignmentTable:
+        """The rows aligned, those that are alike enough, with `more` columns."""
+        table = self._aligned(rows, engine, progress, more)
         has_shares = any(getattr(self.options, name) is not None for name in SHARES)
         return table.take(passes_shares(table, self.options)) if has_shares else table
 
-    def _aligned(self, rows: Rows, engine: Engine, progress: Progress | None) -> AlignmentTable:
-        """The rows aligned; coordinates of the query count on its original strand."""
+    def _aligned(
+        self, rows: Rows, engine: Engine, progress: Progress | None, more: Mapping[str, Any] | None = None
+    ) -> AlignmentTable:
+        """The rows aligned, and `more` columns; coordinates of the query count on its original strand."""
         found = engine(rows, progress)
-        columns = {name: found[name] for name in REPORT_COLUMNS[rows.report]}
+        columns = {name: found[name] for name in REPORT_COLUMNS[rows.report]} | dict(more or {})
         if rows.strand is not None and rows.report != "score":
             minus = rows.strand < 0
             lengths = self.queries.lengths[rows.query[minus]]
@@ -375,7 +398,8 @@ class PairsTask:
         if composition is None:
             return table
         whole, top = self.options.whole, self.options.top
-        raw = np.rint(table.score * whole.scale).astype(np.int32)
+        before = table.score if table.scaled_score is None else table.scaled_score
+        raw = np.rint(before * whole.scale).astype(np.int32)
         report = progress and partial(_repeated, progress, tile.n_items)
         suffices = partial(self._suffices, table)
         rows, scores = composition.judged(_rows_of(table), raw, suffices, n_threads, report)

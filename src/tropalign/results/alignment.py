@@ -147,7 +147,7 @@ class Alignment:
 
     @property
     def scaled_score(self) -> float:
-        """The score that composition leaves, where that was asked for, else the score."""
+        """The score corrected for composition and without masked letters, where that was asked for, else the score."""
         has_scaled = self._lone is None and self.table.scaled_score is not None
         return self._of_table("scaled_score") if has_scaled else self.score
 

@@ -60,7 +60,7 @@ class AlignmentTable(Table[Alignment]):
     strand : int8, shape (n,), or None
         With both strands: 1, or -1 where the query was reverse-complemented.
     scaled_score : int32 or float64, shape (n,), or None
-        With ``composition="scaled"``: what bits and E-values are of, no more than the score.
+        With ``composition="scaled"`` or a mask: what bits and E-values are of.
     query_start, query_end, target_start, target_end : int32, shape (n,)
         0-based, half-open; the query's on its original strand.
     n_identical, n_similar, n_gaps, n_columns : int32, shape (n,)

@@ -47,7 +47,7 @@ KEPT_COLUMNS = (
     KeptColumn("n_gaps", np.int32, "alignment"),
     KeptColumn("n_columns", np.int32, "alignment"),
 )
-#: With several alignments per pair, with both strands, with scores that are scaled by composition.
+#: With several alignments per pair; with both strands; with scores that are corrected for composition or masks.
 OPTIONAL = ("hsp", "strand", "scaled_score")
 #: In units of the matrix, which may have decimals.
 SCORES = ("score", "scaled_score")

@@ -236,7 +236,7 @@ _SCORES = (
     OutputColumn("score", "the score, in units of the matrix", np.int32, "score", _kept("score"), aliases=("raw",)),
     OutputColumn(
         "scaled_score",
-        "the score that composition leaves, which bits and E-values are of then",
+        "the score corrected for composition and without masked letters: what bits and E-values are of",
         np.int32,
         "score",
         _judged,

@@ -363,10 +363,8 @@ class SequenceBatch:
         self._check_residues()
         letters = reverse_complement(self.letters, self.offsets, self.alphabet)
         codes, _ = self.alphabet.encode(letters)
-        names: Any = self.name_texts
-        descriptions: Any = self._description_texts
         qualities = None if self.qualities is None else mirrored(self.qualities, self.offsets)
-        return SequenceBatch(codes, self.offsets, names, self.alphabet, letters, descriptions, qualities)
+        return with_letters(self, codes, letters, qualities)
 
     def fingerprint(self) -> str:
         """SHA-256 over codes, letters, offsets, names and qualities, in hexadecimal: equal for equal batches.
@@ -409,6 +407,18 @@ def _fixed(name: str, array: Any, dtype: Any) -> NDArray[Any]:
     view = np.ascontiguousarray(array).view()
     view.flags.writeable = False
     return view
+
+
+def with_letters(
+    batch: SequenceBatch,
+    codes: NDArray[np.uint8],
+    letters: NDArray[np.uint8],
+    qualities: NDArray[np.uint8] | None,
+) -> SequenceBatch:
+    """Sequences of the same names and lengths, and of other letters."""
+    names: Any = batch.name_texts
+    descriptions: Any = batch._description_texts
+    return SequenceBatch(codes, batch.offsets, names, batch.alphabet, letters, descriptions, qualities)
 
 
 def held_bytes(batch: SequenceBatch) -> int:

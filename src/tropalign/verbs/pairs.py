@@ -17,6 +17,7 @@ from tropalign.pairwise.options import (
     SHARES,
     CompositionOption,
     HspsOption,
+    MaskOptions,
     PairOptions,
     ReportName,
     SelectionOptions,
@@ -110,7 +111,14 @@ class Request:
 
 
 class PairsCommand(
-    AlignmentOptions, TranslationOptions, SelectionOptions, CompositionOption, HspsOption, FormatOptions, RunOptions
+    AlignmentOptions,
+    TranslationOptions,
+    SelectionOptions,
+    CompositionOption,
+    MaskOptions,
+    HspsOption,
+    FormatOptions,
+    RunOptions,
 ):
     """What verbs share that write aligned pairs."""
 
@@ -167,7 +175,14 @@ class PairsCommand(
         listed = None if self.pairs is None else self._listed(self.pairs, queries, targets or queries)
         pair_options = self._pair_options(request.report, aligned(sides[0]).alphabet)
         task = PairsTask(
-            *sides, pair_options, listed, memory_bytes, self.shard, request.column_bytes, form.wants_whole_queries
+            *sides,
+            pair_options,
+            listed,
+            memory_bytes,
+            self.shard,
+            request.column_bytes,
+            form.wants_whole_queries,
+            self.threads,
         )
         context, header = self._context(request, task), self._header(request, task)
         outputs = [Output("alignments", self.output, self._writer(request, header, context))]
@@ -253,8 +268,10 @@ class PairsCommand(
                 "--composition counts for E-values and bits, and there are none here: add --max-evalue, or evalue to "
                 "--columns"
             )
-        if self.composition == "ignored" and "scaled_score" in shown.names:
-            self.refuse("scaled_score is what composition makes of the score: add --composition adjusted")
+        if self.composition == "ignored" and self.mask == "none" and "scaled_score" in shown.names:
+            self.refuse(
+                "scaled_score is what composition or a mask makes of the score: add --composition adjusted, or --mask"
+            )
         if self.max_hsps > 1 and self.mode != "local":
             self.refuse("--max-hsps is for local alignments, of which a pair has several: use --mode local")
         if not shown.names:
@@ -461,6 +478,8 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
             self.refuse("--format matrix holds no E-values: leave --composition out")
         if self.max_hsps > 1:
             self.refuse("--format matrix holds one value per pair: leave --max-hsps out")
+        if self.mask != "none" and not self.mask_hard:
+            self.refuse("--format matrix holds scores of all letters: leave --mask out, or add --mask-hard")
         layout = self.matrix_layout or layout_of(suffix_of(self.output))
         values = self.matrix_values or ("distance" if layout == "phylip" else "score")
         if layout == "phylip" and (self.targets is not None or values != "distance"):

@@ -1,0 +1,62 @@
+"""Masked queries and targets: what stands for them where pairs are chosen and judged, or throughout."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from tropalign.errors import UsageError, named
+from tropalign.sequences import SequenceBatch
+from tropalign.sequences.translation import Frames
+
+if TYPE_CHECKING:
+    from tropalign.pairwise.options import PairOptions
+
+#: Queries or targets, or their frames.
+Side = SequenceBatch | Frames
+
+
+def hard_masked(queries: Side, targets: Side | None, options: PairOptions, n_threads: int) -> tuple[Side, Side | None]:
+    """The sequences as they are aligned: with unknown letters, where these are asked for throughout.
+
+    Raises what `tropalign.mask` raises.
+    """
+    if options.mask == "lower" and (isinstance(queries, Frames) or isinstance(targets, Frames)):
+        raise UsageError(
+            f"{named('mask')} lower goes by letters of files, and frames have none: leave it out with "
+            f"{named('translate')}, or choose seg or tantan"
+        )
+    if not options.mask_hard:
+        return queries, targets
+    return _masked(queries, options, n_threads), None if targets is None else _masked(targets, options, n_threads)
+
+
+def _masked(side: Side, options: PairOptions, n_threads: int) -> Side:
+    if isinstance(side, Frames):
+        return replace(side, proteins=_batch(side.proteins, options, n_threads))
+    return _batch(side, options, n_threads)
+
+
+def _batch(batch: SequenceBatch, options: PairOptions, n_threads: int) -> SequenceBatch:
+    from tropalign.masks.masking import masked
+
+    assert options.mask != "none"
+    return masked(batch, options.mask, n_threads)
+
+
+def decisive(
+    queries: SequenceBatch,
+    reverse: SequenceBatch | None,
+    targets: SequenceBatch,
+    options: PairOptions,
+    n_threads: int,
+) -> tuple[SequenceBatch, SequenceBatch | None, SequenceBatch]:
+    """What pairs are chosen and judged by: the sequences, or masked ones. Of one set they are one, too.
+
+    The other strand has the mask of the query's own.
+    """
+    if not options.is_softly_masked:
+        return queries, reverse, targets
+    own = _batch(queries, options, n_threads)
+    other = own if targets is queries else _batch(targets, options, n_threads)
+    return own, None if reverse is None else own.reverse_complement(), other
