@@ -269,7 +269,18 @@ class MaskOptions(Options, group="which pairs"):
     )
 
 
-class PairOptions(ModeOption, StrandOption, SelectionOptions, CompositionOption, MaskOptions, HspsOption):
+class SelfOption(Options, group="which pairs"):
+    """Whether a sequence meets itself."""
+
+    exclude_self: bool = option(
+        default=False,
+        label="Leave out pairs of one name",
+        help="leave out pairs of sequences of the same name, where the queries are in the database, too",
+        doc="Leave out pairs of sequences of the same name; such a target is none of the `top`.",
+    )
+
+
+class PairOptions(ModeOption, StrandOption, SelectionOptions, CompositionOption, MaskOptions, HspsOption, SelfOption):
     """How pairs are aligned, and which of them are kept, checked.
 
     Parameters
@@ -328,6 +339,7 @@ class PairOptions(ModeOption, StrandOption, SelectionOptions, CompositionOption,
         for name in SHARES:
             self._check_share(named(name), getattr(self, name))
         self._check_hsps()
+        checked_choice("exclude_self", self.exclude_self)
         self._check_significance()
         self._check_mask()
 
@@ -460,6 +472,8 @@ class PairOptions(ModeOption, StrandOption, SelectionOptions, CompositionOption,
             words["mask"] = f"{self.mask}, hard" if self.mask_hard else self.mask
         if self.max_hsps > 1:
             words["max_hsps"] = str(self.max_hsps)
+        if self.exclude_self:
+            words["pairs_of_one_name"] = "left out"
         for name in SelectionOptions.declared():
             if name != "report" and getattr(self, name) is not None:
                 words[name] = str(getattr(self, name))

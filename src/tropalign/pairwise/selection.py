@@ -47,13 +47,14 @@ def best_targets(
     targets: SequenceBatch,
     span: tuple[int, int],
     skips_self: bool,
+    top: int,
     options: PairOptions,
     least_scores: LeastScores | None,
     n_threads: int,
     memory_bytes: int,
     progress: Progress | None,
 ) -> dict[str, Any]:
-    """The best ``options.top`` targets of some queries, of those that reach the query's least score.
+    """The best targets of some queries, of those that reach what they have to score.
 
     Parameters
     ----------
@@ -63,6 +64,8 @@ def best_targets(
         The first query and the one after the last.
     skips_self
         Queries and targets are one set, of which no sequence is paired with itself.
+    top
+        How many of each query.
     least_scores
         None: any score will do.
 
@@ -84,7 +87,7 @@ def best_targets(
         targets.offsets,
         span,
         skips_self,
-        min(options.top or len(targets), len(targets)),
+        min(top, len(targets)),
         *least,
         options.whole.scores,
         options.whole.gap_open,
@@ -218,6 +221,12 @@ def passes_shares(table: AlignmentTable, options: PairOptions) -> NDArray[np.boo
         if least is not None:
             keep &= coverage(table, of) >= least
     return keep
+
+
+def namesakes(queries: SequenceBatch, targets: SequenceBatch) -> Index:
+    """The target of each query's name, -1 where there is none; int64, shape (n_queries,)."""
+    place = {name: k for k, name in enumerate(targets.names)}
+    return np.array([place.get(name, -1) for name in queries.names], np.int64)
 
 
 def some_pairs(order: PairOrder) -> tuple[Index, Index]:

@@ -30,6 +30,7 @@ from tropalign.pairwise.pair_order import PAIR_CELLS, Grid, Listed, PairOrder
 from tropalign.pairwise.selection import (
     Bounds,
     best_targets,
+    namesakes,
     passes_shares,
     selected,
     some_pairs,
@@ -159,6 +160,8 @@ class PairsTask:
             options, self.targets, None if self.frames is None else self.frames.target
         )
         stretch = STRETCH if options.composition == "adjusted" else 1.0
+        given = (queries, self.targets) if self.frames is None else self.frames.given(queries, self.targets)
+        self._namesakes = namesakes(*given) if options.exclude_self else None
         self._least_scores = LeastScores.of_run(options, queries, self.targets, self.significance, stretch)
         options.check_range(int(max(queries.lengths.max(), self.targets.lengths.max())))
         # The best targets of a query are found without a list of its pairs, where there are enough of them.
@@ -292,10 +295,13 @@ class PairsTask:
         scorer, engine = (partial(engines.native, n_threads) for engines in (self._scorers, self._engines))
         if not self._in_groups:
             return self._whole(tile, self._align(tile, scorer, engine, progress, n_threads), n_threads, progress)
+        top = self.options.top or len(self.targets)
+        with_self = top if self._namesakes is None else top + 1  # a query's namesake is none of its targets
         found = best_targets(
             *self._decisive,
             self.query_span(tile),
             self.skips_self,
+            with_self,
             self.options,
             self._least_scores,
             n_threads,
@@ -303,10 +309,21 @@ class PairsTask:
             progress and partial(_after, progress, 0, tile.n_items, per_pair=1 if self.frames is None else len(FRAMES)),
         )
         if self.frames is not None:
-            found = self.frames.best_found(found, self.options.top)
+            found = self.frames.best_found(found, with_self)
+        if self._namesakes is not None:
+            found = self._without_namesakes(found, top)
         strand = None if self._reverse is None else found["strand"]
         rows = Rows(found["query"], found["target"], self.options.report, strand)
         return self._whole(tile, self._kept(tile, rows, found["score"], engine, progress), n_threads, progress)
+
+    def _without_namesakes(self, found: dict[str, Any], top: int) -> dict[str, Any]:
+        """The best targets found, without each query's namesake, which is one of them at the most."""
+        assert self._namesakes is not None
+        query, target = found["query"], found["target"]
+        query = query if self.frames is None else self.frames.source(query)
+        other = np.flatnonzero(self._namesakes[query] != target)
+        best = other[selected(query[other], found["score"][other], None, top)]
+        return {name: values[best] for name, values in found.items()}
 
     def on_gpu(self, tile: Tile, device: Gpu, progress: Progress | None = None) -> AlignmentTable:
         """The tile's pairs aligned by a GPU."""
@@ -353,8 +370,16 @@ class PairsTask:
 
     def _within_reach(self, begin: int, end: int, n_threads: int) -> tuple[Index, Index]:
         """Query and target indices of the pairs from position `begin` to before `end` that bounds do not exclude."""
-        query, target = self._order.pairs(begin, end)
+        query, target = self._pairs(begin, end)
         return (query, target) if self._bounds is None else self._bounds.within_reach(query, target, n_threads)
+
+    def _pairs(self, begin: int, end: int) -> tuple[Index, Index]:
+        """The pairs from position `begin` to before `end`, without those of one name where these are left out."""
+        query, target = self._order.pairs(begin, end)
+        if self._namesakes is None:
+            return query, target
+        differs = self._namesakes[query] != target
+        return query[differs], target[differs]
 
     def _kept(
         self, tile: Tile, rows: Rows, score: NDArray[np.int32], engine: Engine, progress: Progress | None
@@ -479,7 +504,7 @@ class PairsTask:
         for begin in range(first, last, step):
             end = min(begin + step, last)
             report = progress and partial(_after, progress, begin - first, end - begin, per_pair=frames.most)
-            query, target, begins = frames.expanded(*self._order.pairs(begin, end))
+            query, target, begins = frames.expanded(*self._pairs(begin, end))
             score = engine(Rows(query, target, "score", None), report)["score"]
             best = frames.best(query, score, begins, self._least(query, target))
             kept.append((query[best], target[best], score[best]))

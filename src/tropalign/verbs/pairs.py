@@ -21,6 +21,7 @@ from tropalign.pairwise.options import (
     PairOptions,
     ReportName,
     SelectionOptions,
+    SelfOption,
     TranslationOptions,
 )
 from tropalign.verbs.alignment import AlignmentOptions, ModesOptions
@@ -117,6 +118,7 @@ class PairsCommand(
     CompositionOption,
     MaskOptions,
     HspsOption,
+    SelfOption,
     FormatOptions,
     RunOptions,
 ):
@@ -474,6 +476,8 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         for name in ("columns", "db_size"):
             if getattr(self, name) is not None:
                 self.refuse(f"--format matrix holds one value per pair: leave --{name.replace('_', '-')} out")
+        if self.exclude_self:
+            self.refuse("--format matrix holds every pair: leave --exclude-self out")
         if self.composition != "ignored":
             self.refuse("--format matrix holds no E-values: leave --composition out")
         if self.max_hsps > 1:
