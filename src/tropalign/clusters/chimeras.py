@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from tropalign.clusters.chimera_alignments import ParentAligner, beside_query
 from tropalign.clusters.chimera_options import ChimeraOptions, ChimeraRules
 from tropalign.clusters.chimera_parents import parents
-from tropalign.clusters.chimera_votes import BORDERLINE, NO, YES, Explained, counted_columns, explained
+from tropalign.clusters.chimera_votes import NO, Explained, counted_columns, explained
 from tropalign.devices.arguments import ComputeArguments
 from tropalign.errors import InputError, UsageError, named
 from tropalign.execution.task import checked_progress
@@ -101,17 +101,18 @@ def judged(
     """The verdict on each sequence, by options that are checked: see `find_chimeras`."""
     _check(batch, references, rules)
     if references is None:
-        batch, sizes = by_abundance(batch)
-        judge = _Judge(batch, batch, rules, n_threads, memory_bytes)
+        order, sizes = by_abundance(batch)
+        ordered = batch[order]
+        judge = _Judge(ordered, ordered, rules, n_threads, memory_bytes)
         _judge_de_novo(judge, sizes, rules.skew, progress)
-        return judge.found()
+        return judge.found(batch, batch, order)
     judge = _Judge(batch, references, rules, n_threads, memory_bytes)
-    everything = np.arange(len(references))
+    everything, rows = np.arange(len(references)), np.arange(len(batch))
     for begin, end in judge.parts(np.full(len(batch), len(references))):
         judge.look([(k, everything) for k in range(begin, end)])
         if progress is not None:
             progress(end)
-    return judge.found()
+    return judge.found(batch, references, rows)
 
 
 def _check(batch: SequenceBatch, references: SequenceBatch | None, rules: ChimeraRules) -> None:
@@ -127,8 +128,8 @@ def _check(batch: SequenceBatch, references: SequenceBatch | None, rules: Chimer
         raise UsageError(f"{named('abskew')} is for sequences without references, which have no sizes: leave it out")
 
 
-def by_abundance(batch: SequenceBatch) -> tuple[SequenceBatch, Index]:
-    """The sequences by falling abundance, equal ones by the bytes of their names, and their sizes.
+def by_abundance(batch: SequenceBatch) -> tuple[Index, Index]:
+    """Indices of the sequences by falling abundance, equal ones by the bytes of their names, and their sizes.
 
     Raises
     ------
@@ -149,7 +150,7 @@ def by_abundance(batch: SequenceBatch) -> tuple[SequenceBatch, Index]:
         )
     sizes = counts_of(batch.names)
     order = sorted(range(len(batch)), key=lambda k: (-sizes[k], batch.names[k].encode()))
-    return batch[np.array(order)], sizes[order]
+    return np.array(order, np.int64), sizes[order]
 
 
 def _judge_de_novo(judge: _Judge, sizes: Index, skew: float, progress: Progress | None) -> None:
@@ -283,19 +284,16 @@ class _Judge:
                 self._explained[one.query] = one
                 self.verdicts[one.query] = one.explained.verdict(self._rules)
 
-    def found(self) -> Chimeras:
-        """All of it as columns."""
+    def found(self, batch: SequenceBatch, references: SequenceBatch, order: Index) -> Chimeras:
+        """All of it as columns: row k is of sequence ``order[k]`` of the batch, de novo so are the references."""
         n = len(self.verdicts)
         parent_of = np.full((2, n), -1, np.int64)
         score, shares, votes = np.zeros(n), np.full((4, n), np.nan), np.zeros((6, n), np.int64)
         for k, one in self._explained.items():
             found = one.explained
             assert found is not None
-            parent_of[:, k] = (one.second, one.first) if found.is_swapped else (one.first, one.second)
+            both = (one.second, one.first) if found.is_swapped else (one.first, one.second)
+            parent_of[:, k] = order[list(both)] if batch is references else both
             score[k], shares[:, k] = found.score, (found.model, found.a, found.b, found.ab)
             votes[:, k] = (*found.left, *found.right)
-        queries, references = self.aligner.queries, self.aligner.references
-        return Chimeras(queries, references, np.arange(n), tuple(self.verdicts), score, *parent_of, *shares, *votes)
-
-
-__all__ = ["BORDERLINE", "NO", "YES", "find_chimeras", "judged"]
+        return Chimeras(batch, references, order, tuple(self.verdicts), score, *parent_of, *shares, *votes)

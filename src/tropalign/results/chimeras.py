@@ -50,7 +50,7 @@ class Chimeras(Table[Judged]):
     Attributes
     ----------
     sequences, references : SequenceBatch
-        What the indices point into; without references of their own one object.
+        What was given, into which the indices point; one object where no references were given.
     query_index : int64, shape (n,)
         Which sequence each row is of.
     verdicts : tuple of str, n

@@ -96,6 +96,7 @@ def test_de_novo_as_by_definition(seed, rule, tmp_path):
     made = community(seed)
     found = ta.find_chimeras({name: text for name, text, _ in made}, rule=rule, abskew=2, alphabet="nucleotide")
     assert lines(found, tmp_path) == oracle.de_novo(made, oracle.Rules(rule), columns)
+    assert found.sequences.names == tuple(name for name, *_ in made) and found.references is found.sequences
 
 
 @pytest.mark.parametrize("seed", range(12))
