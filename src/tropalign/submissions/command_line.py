@@ -10,7 +10,7 @@ from typing import Any
 from tropalign.errors import UsageError, shown
 from tropalign.formats.format import SVG, TSV
 from tropalign.formats.pairs import layout_of
-from tropalign.formats.registry import format_for_path, suffix_of
+from tropalign.formats.registry import format_for_path, format_of, suffix_of
 from tropalign.options.option import Option
 from tropalign.submissions.file_names import numbered, sanitised
 from tropalign.submissions.option_values import canonical, check_together, parsed
@@ -33,7 +33,7 @@ _OF_HERE = ("output", "quiet", "format")
 STANDARD_INPUT = "stdin.fa"
 
 #: Suffixes that promise the one format which a server writes, by that of the format.
-SAME = {suffixes[0]: suffixes for _, suffixes, *_ in (SVG, TSV)}
+SAME = {suffixes[0]: suffixes for suffixes in (SVG[1], TSV[1], format_of("counts", "biom").suffixes)}
 
 
 def submission_of(words: Sequence[str]) -> tuple[Submission, dict[str, str], dict[str, str]]:

@@ -174,7 +174,7 @@ class Rings {
       const inner = this.middle + (ring - 1) * this.ring;
       this.trace(brush, x, y, inner, inner + this.ring, from, to);
       brush.fillStyle = this.fill(k, ink, isDark), brush.fill();
-      brush.strokeStyle = ink.page, brush.lineWidth = 1, brush.stroke();
+      brush.strokeStyle = ink.page, brush.lineWidth = clamp((to - from) * inner / 6, .1, 1), brush.stroke();
     });
     this.eachSeen((k, ring, from, to) => this.write(brush, x, y, k, ring, from, to, ink));
     this.paintMiddle(brush, x, y, ink);
