@@ -163,9 +163,7 @@ def test_a_gpu_says_the_same():
 
 def test_what_is_refused():
     proteins = kin(18, PROTEIN, 4)
-    with pytest.raises(
-        UsageError, match="mask seg decides by scores of local alignments: use mode local, or"
-    ):
+    with pytest.raises(UsageError, match="mask seg decides by scores of local alignments: use mode local, or"):
         all_pairs(proteins, mask="seg", mode="global")
     with pytest.raises(UsageError, match="mask_hard needs a mask: add mask seg, or another one"):
         all_pairs(proteins, mask_hard=True)

@@ -198,7 +198,7 @@ class Adjusted:
         return np.flatnonzero(is_kept), scores[is_kept]
 
     def _beside_others(self, rows: Rows, n_threads: int) -> dict[str, Any]:
-        """The same of further alignments of pairs, which are few: one pair after another."""
+        """Adjusted scores of further alignments of pairs, which are few: one pair after another."""
         found: dict[str, Any] = _native.adjusted_matrices(*self._how(rows))
         found["score"] = np.zeros(len(rows.query), np.int32)
         for k in np.flatnonzero(found["is_adjusted"]):
