@@ -50,6 +50,12 @@ def shortest_paths():
     return tropical.shortest_paths(graph, names=["a", "b", "c"], predecessors=True)
 
 
+def chimeras():
+    a = "ACGTTGCAAGCTTAGGCATC" * 6
+    b = a.replace("TTAGG", "TCAGC")
+    return tropalign.find_chimeras({"a;size=9": a, "b;size=8": b, "c;size=2": a[:60] + b[60:]})
+
+
 MAKERS = {
     "table": table,
     "stranded": stranded,
@@ -58,6 +64,7 @@ MAKERS = {
     "hits": hits,
     "placements": placements,
     "clusters": lambda: tropalign.cluster({"a": "ACGTACGTACGTT", "b": "ACGTACGTACGT", "c": "GGGCCCTTTAAA"}, 0.9),
+    "chimeras": chimeras,
     "alignment": lambda: tropalign.align_multiple(SEQUENCES),
     "segments": segments,
     "paths": shortest_paths,

@@ -135,7 +135,7 @@ class ParentAligner:
         return found
 
     def _overlaps(self, table: AlignmentTable, k: int) -> NDArray[np.bool_]:
-        """The same of one row, by its letters, without the ends."""
+        """One row aligned beside the query by its letters, without the ends."""
         query, beside, _ = beside_query(table, k)
         is_paired = beside >= 0
         found = np.zeros(len(query), bool)

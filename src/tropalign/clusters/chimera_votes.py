@@ -73,7 +73,7 @@ def explained(query: Codes, a: Codes, b: Codes, counts: Booleans, rules: Chimera
     behind = before[:, -1:] - before
     is_straight = (before[0] > before[1]) & (behind[1] > behind[0])
     is_swapped = (before[1] > before[0]) & (behind[0] > behind[1])
-    # As seen by the left parent: swapped, a no is a yes. A split of neither kind scores nothing.
+    # The left parent sees it so: swapped, a no is a yes. A split of neither kind scores nothing.
     yes = np.where(is_swapped, before[1], before[0]), np.where(is_swapped, behind[0], behind[1])
     no = np.where(is_swapped, before[0], before[1]), np.where(is_swapped, behind[1], behind[0])
     scores = [
