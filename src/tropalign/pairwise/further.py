@@ -101,7 +101,7 @@ class FurtherAlignments:
     def _judged(
         self, rows: Rows, own: Index, table: AlignmentTable, n_threads: int, progress: Progress | None
     ) -> tuple[Index, AlignmentTable]:
-        """Those of the rows (`own`, and their table) that scaled scores leave: by the same pairs that are taken."""
+        """The rows (of `own`, and their table) that scaled scores leave, where the same pairs of residues are taken."""
         assert self.composition is not None
         whole = self.options.whole
         parts = self.composition.parts(rows.scores_of(own))
