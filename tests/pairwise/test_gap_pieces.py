@@ -126,6 +126,19 @@ def test_scores_beyond_8_and_16_bits(engines, mode):
         )
 
 
+@pytest.mark.parametrize("match", [107, 108, 109, 110])
+def test_local_scores_at_the_end_of_16_bits(engines, match):
+    """300 letters that are the same score some 32,700."""
+    rng = random.Random(match)
+    text = "".join(rng.choice("ACGT") for _ in range(300))
+    sequences = [text, text, text[:150] + "ACGTTGCA" + text[150:], text[3:] + text]
+    options = {"match": match, "mismatch": -match, "mode": "local", "protein": False}
+    affine = engines[0].align(sequences, None, gap=(9, 2), **options)
+    assert affine["score"].max() == 300 * match
+    for engine in engines:
+        assert_same(engine.align(sequences, None, gap=(9, 2, 99, 2), **options), affine)
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_equal_pieces_are_the_affine_engines(engines, mode):
     """To the last tie; also where checkpoints keep the path of a long pair."""

@@ -60,7 +60,7 @@ class Taken:
     least: NDArray[np.int32]
 
     def some(self, rows: Index) -> Taken:
-        """Alignments beside some of the rows."""
+        """The alignments of some rows."""
         offsets, own = ragged.chosen(self.offsets, rows)
         path_offsets, places = ragged.chosen(self.path_offsets, own)
         starts = self.query_start[own], self.target_start[own]
