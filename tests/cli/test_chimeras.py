@@ -12,11 +12,9 @@ A = "ACGTTGCAAGCTTAGGCATC" * 6
 B = A.replace("TTAGG", "TCAGC")
 JOIN = A[:60] + B[60:]
 READS = {"a;size=9": A, "b;size=8": B, "c;size=2": JOIN, "d;size=1": A[:-1] + "A"}
-TABLE = """0.0000	a;size=9	*	*	*	*	*	*	*	*	0	0	0	0	0	0	*	N
-0.0000	b;size=8	*	*	*	*	*	*	*	*	0	0	0	0	0	0	*	N
-0.2870	c;size=2	a;size=9	b;size=8	a;size=9	100.0	95.0	95.0	90.0	95.0	6	0	0	6	0	0	5.0	Y
-0.0000	d;size=1	*	*	*	*	*	*	*	*	0	0	0	0	0	0	*	N
-"""
+_NONE = "0.0000 {} * * * * * * * * 0 0 0 0 0 0 * N\n"
+_JOIN = "0.2870 c;size=2 a;size=9 b;size=8 a;size=9 100.0 95.0 95.0 90.0 95.0 6 0 0 6 0 0 5.0 Y\n"
+TABLE = (_NONE.format("a;size=9") + _NONE.format("b;size=8") + _JOIN + _NONE.format("d;size=1")).replace(" ", "\t")
 
 
 def written(path, reads):
