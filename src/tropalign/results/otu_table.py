@@ -119,7 +119,7 @@ class OtuTable:
         >>> rows = np.array([list(row) for row in (b"ACGTA", b"ACGAA", b"ACCAA", b"TCCAA")], np.uint8)
         >>> package = tropalign.ReferencePackage.build(("a", "b", "c", "d"), rows, "((a:1,b:1):1,c:1,d:1);")
         >>> of_tips = tropalign.BranchLineages((("P",), ("P",), ("S",), ("S",)), np.arange(5) % 4, np.arange(5) % 4 + 1)
-        >>> clusters = tropalign.cluster({"gut.1": "ACGTA", "skin.1": "TCCAA"})
+        >>> clusters = tropalign.cluster({"gut.1": "ACGTA", "gut.2": "ACGTA", "skin.1": "TCCAA"})
         >>> table = tropalign.otu_table(clusters, relabel="Otu")
         >>> placed = tropalign.place(package, [("Otu1", "ACGTA"), ("Otu2", "TCCAA")])
         >>> len(table.classified(placed, of_tips).lineages)
