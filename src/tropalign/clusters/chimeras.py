@@ -285,7 +285,7 @@ class _Judge:
                 self.verdicts[one.query] = one.explained.verdict(self._rules)
 
     def found(self, batch: SequenceBatch, references: SequenceBatch, order: Index) -> Chimeras:
-        """Verdicts, scores and parents as columns: row k is of sequence ``order[k]`` of the batch, de novo so are the references."""
+        """Verdicts and parents by columns: row k is sequence ``order[k]`` of the batch; de novo so are references."""
         n = len(self.verdicts)
         parent_of = np.full((2, n), -1, np.int64)
         score, shares, votes = np.zeros(n), np.full((4, n), np.nan), np.zeros((6, n), np.int64)

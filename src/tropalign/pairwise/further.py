@@ -101,7 +101,7 @@ class FurtherAlignments:
     def _judged(
         self, rows: Rows, own: Index, table: AlignmentTable, n_threads: int, progress: Progress | None
     ) -> tuple[Index, AlignmentTable]:
-        """The rows (of `own`, and their table) that corrected scores leave, where the same pairs of residues are taken."""
+        """The rows (of `own`, and their table) that corrected scores leave, where the same pairs are taken."""
         assert self.composition is not None
         whole = self.options.whole
         raw = np.rint(table.score * whole.scale).astype(np.int32)
