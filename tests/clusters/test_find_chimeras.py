@@ -134,7 +134,7 @@ def test_alignments_are_the_best_ones(tmp_path):
         )
     batch = ta.SequenceBatch.from_strings(texts, alphabet="nucleotide")
     scores = matched(ta.NUCLEOTIDE, 2, -4, "zero").astype(int)
-    pairs = np.array([(i, j) for i in range(len(batch)) for j in range(len(batch))])
+    pairs = np.array([(i, j) for i in range(len(batch)) for j in range(len(batch))])[::3]
     aligner = ParentAligner(batch, batch, 1, 1 << 28)
     row = 0
     for table in aligner.alignments(pairs[:, 0], pairs[:, 1]):
@@ -145,14 +145,14 @@ def test_alignments_are_the_best_ones(tmp_path):
             row += 1
     assert row == len(pairs)
     with_gaps = 0
-    for i, j in pairs[::3].tolist():
+    for i, j in pairs[::2].tolist():
         path = columns(texts[i], texts[j])
         kinds = ["M" if "-" not in pair else "I" if pair[1] == "-" else "D" for pair in path]
         a, b = (batch.codes[batch.offsets[k] : batch.offsets[k + 1]].tolist() for k in (i, j))
         best = gap_pieces.align(a, b, scores, (18, 2, 18, 2), (1, 1, 1, 1), "global").score
         assert gap_pieces._path_score(a, b, scores, (18, 2, 18, 2), (1, 1, 1, 1), "".join(kinds)) == best
         with_gaps += "I" in kinds or "D" in kinds
-    assert with_gaps > 20
+    assert with_gaps > 10
 
 
 def parents_of_21():
