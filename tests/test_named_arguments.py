@@ -42,6 +42,7 @@ CALLS = {
     ta.search: lambda **given: ta.search(MODELS, PROTEINS, **given),
     ta.scan: lambda **given: ta.scan(PROTEINS, MODELS, **given),
     ta.align_to_model: lambda **given: ta.align_to_model(MODELS, PROTEINS, **given),
+    ta.mask: lambda **given: ta.mask(PROTEINS, "seg", **given),
     ta.translate: lambda **given: ta.translate(ta.SequenceBatch.from_strings({"a": "ACGTAC"}), **given),
     ta.ClustalwOptions: ta.ClustalwOptions,
     ta.SearchOptions: ta.SearchOptions,

@@ -12,10 +12,11 @@ struct Interval {
 };
 using Intervals = std::vector<Interval>;
 
-/// Adds one whose end is not before that of any other; those that it overlaps or touches become one with it.
+/// Adds one that begins before the ends of the last ones at the most; those that it overlaps or touches become one
+/// with it.
 inline void unite(Intervals &found, Interval added) {
     while (!found.empty() && found.back().end >= added.begin) {
-        added.begin = std::min(added.begin, found.back().begin);
+        added = {std::min(added.begin, found.back().begin), std::max(added.end, found.back().end)};
         found.pop_back();
     }
     found.push_back(added);

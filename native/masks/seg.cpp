@@ -170,7 +170,7 @@ void add_segments(const uint8_t *codes, const std::vector<Level> &levels, Interv
         const Interval kept = reduced(codes, {first, last + window});
         // What was cut off may hold the window that began the segment.
         if (at + window <= kept.begin) add_segments(codes, levels, {first, kept.begin}, window, found);
-        found.push_back(kept);
+        unite(found, kept);  // the segment before may reach into it
         at = std::min(last, kept.end - 1);
         limit = at + 1;
     }

@@ -10,7 +10,7 @@ struct SegRule {
 };
 constexpr int kMostSegWindow = 1 << 12;
 
-/// Segments of a sequence of codes; those below 20 are amino acids.
+/// Segments of a sequence of codes, of which those below 20 are amino acids; those that overlap or touch are one.
 Intervals seg(const uint8_t *codes, int64_t n, SegRule rule);
 
 }  // namespace tropalign

@@ -79,7 +79,7 @@ def mask(
     Returns
     -------
     list of int64, shape (n_parts, 2) each
-        Per sequence begin and end of each part, 0-based, half-open, in their order; no two overlap.
+        Per sequence begin and end of each part, 0-based, half-open, in their order; no two overlap or touch.
 
     Raises
     ------
