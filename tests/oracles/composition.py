@@ -36,7 +36,7 @@ def rho(query, target, scores, residues, average):
     return Fraction(min(max(round(64 * low / average), 32), 64), 64)
 
 
-def scaled_score(query, target, scores, gap_open, gap_extend, residues, average):
+def corrected_score(query, target, scores, gap_open, gap_extend, residues, average):
     """The score by rho times the matrix and the same gap costs, rounded, and no higher than the raw one."""
     factor = rho(query, target, scores, residues, average)
     whole = np.asarray(scores) * factor.numerator

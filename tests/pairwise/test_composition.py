@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from oracles.composition import adjusted_score, scaled_score
+from oracles.composition import adjusted_score, corrected_score
 
 import tropalign as ta
 from tropalign.cli.main import main
@@ -51,15 +51,15 @@ def test_scores_are_those_of_plain_python(seed, matrix, gap, letters, alphabet, 
     reverse = queries.reverse_complement() if strand == "both" else queries
     table = all_pairs(queries, targets, matrix=matrix, gap=ta.Gap(*gap), strand=strand)
     residues, average = set(background(alphabet)[0].tolist()), rates(matrix)[0]
-    assert len(table) == 35 and (table.scaled_score <= table.score).all()
-    assert (table.scaled_score < table.score).any()
+    assert len(table) == 35 and (table.corrected_score <= table.score).all()
+    assert (table.corrected_score < table.score).any()
     for k in range(len(table)):
         batch = reverse if strand == "both" and table.strand[k] < 0 else queries
         sides = [
             one.codes[one.offsets[i] : one.offsets[i + 1]].tolist()
             for one, i in ((batch, table.query_index[k]), (targets, table.target_index[k]))
         ]
-        assert table.scaled_score[k] == scaled_score(*sides, matrix.scores.tolist(), *gap, residues, average)
+        assert table.corrected_score[k] == corrected_score(*sides, matrix.scores.tolist(), *gap, residues, average)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -77,7 +77,7 @@ def test_adjusted_scores_are_those_of_plain_python(seed, name, gap):
             for batch, i in ((queries, table.query_index[k]), (targets, table.target_index[k]))
         )
         how = matrix.scores.tolist(), *gap, codes.tolist(), shares, *rates(matrix)
-        assert abs(table.scaled_score[k] - adjusted_score(query, target, *how)) <= 1
+        assert abs(table.corrected_score[k] - adjusted_score(query, target, *how)) <= 1
 
 
 def test_an_adjusted_score_may_pass_the_raw_one(sets):
@@ -85,7 +85,7 @@ def test_an_adjusted_score_may_pass_the_raw_one(sets):
     whole, raw = (all_pairs(*sets, kind) for kind in ("adjusted", "ignored"))
     ratio = raw.columns(["evalue"])["evalue"] / whole.columns(["evalue"])["evalue"]
     k = int(np.argmax(np.where(ratio < STRETCH, ratio, 0)))
-    assert whole.scaled_score[k] > whole.score[k] + 5
+    assert whole.corrected_score[k] > whole.score[k] + 5
     pair = [
         side[int(i) : int(i) + 1] for side, i in zip(sets, (whole.query_index[k], whole.target_index[k]), strict=True)
     ]
@@ -98,17 +98,17 @@ def test_an_adjusted_score_may_pass_the_raw_one(sets):
 def test_sequences_of_a_residue_are_scaled():
     """No matrix says as much of pairs of one residue as the matrix says of average ones."""
     pair = ["A" * 4000], ["A" * 4000]
-    adjusted, scaled = (all_pairs(*pair, kind, alphabet="protein").scaled_score for kind in ("adjusted", "scaled"))
+    adjusted, scaled = (all_pairs(*pair, kind, alphabet="protein").corrected_score for kind in ("adjusted", "scaled"))
     assert adjusted.tolist() == scaled.tolist() == [8000]
 
 
 def test_adjusted_scores_depend_on_the_pair_alone(sets):
     whole = all_pairs(*sets, "adjusted", n_threads=2, memory_bytes=1 << 28)
     turned = all_pairs(*sets[::-1], "adjusted", n_threads=1)
-    scores = whole.scaled_score.reshape(len(sets[0]), len(sets[1]))
-    np.testing.assert_array_equal(turned.scaled_score.reshape(len(sets[1]), len(sets[0])).T, scores)
+    scores = whole.corrected_score.reshape(len(sets[0]), len(sets[1]))
+    np.testing.assert_array_equal(turned.corrected_score.reshape(len(sets[1]), len(sets[0])).T, scores)
     one = all_pairs(sets[0][2:3], sets[1][7:8], "adjusted")
-    assert one.scaled_score.tolist() == [scores[2, 7]]
+    assert one.corrected_score.tolist() == [scores[2, 7]]
 
 
 def test_decimals_count_in_their_own_units():
@@ -117,8 +117,8 @@ def test_decimals_count_in_their_own_units():
     halves = ta.SubstitutionMatrix.match_mismatch(1, -1.5)
     table = all_pairs(queries, targets, matrix=halves, gap=ta.Gap(2.5, 1), report="score")
     whole = all_pairs(queries, targets, matrix=BLASTN, gap=ta.Gap(5, 2), report="score")
-    assert table.scaled_score.dtype == np.float64
-    np.testing.assert_array_equal(2 * table.scaled_score, whole.scaled_score)
+    assert table.corrected_score.dtype == np.float64
+    np.testing.assert_array_equal(2 * table.corrected_score, whole.corrected_score)
 
 
 @pytest.mark.parametrize("length", [1000, 1_500_000])
@@ -130,12 +130,12 @@ def test_long_sequences_and_many_decimals_have_coarser_parts(length):
     found = all_pairs([text], [around[: length // 2] + text + around[length // 2 :]], matrix=BLASTN, gap=ta.Gap(5, 2))
     alone = all_pairs([text], [text], matrix=BLASTN, gap=ta.Gap(5, 2))
     assert found.score.tolist() == alone.score.tolist() == [600]
-    assert 500 < found.scaled_score[0] < 600
+    assert 500 < found.corrected_score[0] < 600
     fine = ta.SubstitutionMatrix(
         "fine", PROTEIN, BLOSUM62.scores + 0.0001 * np.eye(len(BLOSUM62.scores)), BLOSUM62.letters
     )
     pair = ["KKKKKEEKKKKEKEKK" * 4], ["KKEKKEEKKKKEKEKK" * 4]
-    scores = [all_pairs(*pair, matrix=m, gap=ta.Gap(11, 1)).scaled_score[0] for m in (BLOSUM62, fine)]
+    scores = [all_pairs(*pair, matrix=m, gap=ta.Gap(11, 1)).corrected_score[0] for m in (BLOSUM62, fine)]
     assert abs(scores[1] - scores[0]) < 0.6
 
 
@@ -151,12 +151,12 @@ def test_average_composition_changes_nothing():
     table = all_pairs([text], [text[::-1]], matrix="BLOSUM62", gap=ta.Gap(11, 1))
     composition = Scaled(table.queries, None, table.targets, PairOptions(BLOSUM62, ta.Gap(11, 1)), 1 << 28)
     assert composition._parts(Rows(table.query_index, table.target_index, "score", None)).tolist() == [STEPS]
-    assert table.scaled_score.tolist() == table.score.tolist()
+    assert table.corrected_score.tolist() == table.score.tolist()
 
 
 def test_sequences_without_a_residue_are_taken_as_average():
     table = all_pairs(["XXXX", "MKVLAWCC"], ["MKVLAWCC"], alphabet="protein", matrix="BLOSUM62", gap=ta.Gap(11, 1))
-    assert table.scaled_score[0] == table.score[0]
+    assert table.corrected_score[0] == table.score[0]
 
 
 @pytest.fixture(scope="module")
@@ -181,7 +181,7 @@ def test_filters_keep_the_rows_that_suffice(sets, composition, how):
     assert 0 < len(found) < len(whole)
     assert found == wanted
     raw = next(iter(ta.align_all(*sets, device="cpu", **how)))
-    assert len(raw) > len(found) and raw.scaled_score is None
+    assert len(raw) > len(found) and raw.corrected_score is None
 
 
 def test_tiles_and_threads_change_nothing(sets, monkeypatch):
@@ -189,7 +189,7 @@ def test_tiles_and_threads_change_nothing(sets, monkeypatch):
     monkeypatch.setenv("TROPALIGN_TILE_PAIRS", "37")
     tables = list(ta.align_all(*sets, composition="scaled", max_evalue=1.0, n_threads=2))
     assert len(tables) > 5
-    np.testing.assert_array_equal(np.concatenate([t.scaled_score for t in tables]), whole.scaled_score)
+    np.testing.assert_array_equal(np.concatenate([t.corrected_score for t in tables]), whole.corrected_score)
     np.testing.assert_array_equal(np.concatenate([t.score for t in tables]), whole.score)
 
 
@@ -203,7 +203,7 @@ def test_a_gpu_says_the_same(sets):
     options = PairOptions(BLOSUM62, ta.Gap(11, 1), composition="scaled", max_evalue=1.0)
     job = PairsTask(*sets, options)
     for found, wanted in zip(run(job, [GpuDevice(HostDevice(16))]), run(job, [CpuDevice(1)]), strict=True):
-        np.testing.assert_array_equal(found.scaled_score, wanted.scaled_score)
+        np.testing.assert_array_equal(found.corrected_score, wanted.corrected_score)
 
 
 def test_best_targets_are_those_of_raw_scores(sets):
@@ -214,7 +214,7 @@ def test_best_targets_are_those_of_raw_scores(sets):
     assert pairs == of_raw
     assert (np.diff(table.query_index) >= 0).all()
     is_same_query = np.diff(table.query_index) == 0
-    assert (np.diff(table.scaled_score)[is_same_query] <= 0).all()
+    assert (np.diff(table.corrected_score)[is_same_query] <= 0).all()
     assert table.target_index.tolist() != raw.target_index.tolist()
 
 
@@ -239,17 +239,17 @@ def test_shuffled_sequences_of_biased_composition():
     assert raw > 10 * 40
 
 
-def test_tables_keep_scaled_scores(sets):
+def test_tables_keep_corrected_scores(sets):
     table = all_pairs(*sets, max_evalue=1.0)
     again = pickle.loads(pickle.dumps(table))
-    assert again == table and again.scaled_score.tolist() == table.scaled_score.tolist()
-    assert table[2:5].scaled_score.tolist() == table.scaled_score[2:5].tolist()
-    columns = table.columns(["score", "scaled_score", "evalue"])
-    assert columns["scaled_score"].tolist() == table.scaled_score.tolist()
+    assert again == table and again.corrected_score.tolist() == table.corrected_score.tolist()
+    assert table[2:5].corrected_score.tolist() == table.corrected_score[2:5].tolist()
+    columns = table.columns(["score", "corrected_score", "evalue"])
+    assert columns["corrected_score"].tolist() == table.corrected_score.tolist()
     lengths = table.queries.lengths[table.query_index], table.targets.lengths[table.target_index]
-    np.testing.assert_array_equal(columns["evalue"], table.significance.evalues(table.scaled_score, *lengths))
+    np.testing.assert_array_equal(columns["evalue"], table.significance.evalues(table.corrected_score, *lengths))
     raw = next(iter(ta.align_all(*sets, max_evalue=1.0, device="cpu")))
-    assert raw.columns(["scaled_score"])["scaled_score"].tolist() == raw.score.tolist()
+    assert raw.columns(["corrected_score"])["corrected_score"].tolist() == raw.score.tolist()
     assert raw != table
 
 
@@ -284,7 +284,7 @@ def test_what_the_command_refuses(tmp_path, capsys, words, sentence):
 def test_a_command_says_what_its_evalues_are(tmp_path):
     path, out = tmp_path / "a.fa", tmp_path / "out.tsv"
     path.write_text(">a\nKKKKKEEKKKKEKEKK\n>b\nKKEKKEEKKKKEKEKK\n")
-    words = ["--composition", "scaled", "--columns", "query,score,scaled_score,bits,evalue"]
+    words = ["--composition", "scaled", "--columns", "query,score,corrected_score,bits,evalue"]
     assert main(["pairs", str(path), *words, "-o", str(out), "-q"]) == 0
     lines = out.read_text().splitlines()
     assert "# composition: scaled" in lines
@@ -299,4 +299,4 @@ def test_further_alignments_are_judged_by_the_same_matrix():
     domain, between = ("".join(random.choice(letters, n)) for n in (60, 40))
     table = all_pairs([domain], [domain + between + domain], "adjusted", max_evalue=1e-3, max_hsps=3)
     assert table.hsp.tolist() == [1, 2]
-    assert table.scaled_score[0] == table.scaled_score[1] != table.score[0]
+    assert table.corrected_score[0] == table.corrected_score[1] != table.score[0]

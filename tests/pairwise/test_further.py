@@ -255,7 +255,7 @@ def test_translated():
 
 
 @pytest.mark.parametrize("strand", ["plus", "both"])
-def test_scaled_scores_are_by_the_same_taken_pairs(strand):
+def test_corrected_scores_are_by_the_same_taken_pairs(strand):
     rng = random.Random(12)
     matrix, pieces = (BLOSUM62, [(11, 1)]) if strand == "plus" else (nucleotides(), [(5, 2)])
     letters, alphabet = ("AEEKKLLVG", PROTEIN) if strand == "plus" else ("AAACGTT", NUCLEOTIDE)
@@ -264,7 +264,7 @@ def test_scaled_scores_are_by_the_same_taken_pairs(strand):
     how = {"matrix": matrix, "gap": ta.Gap(*pieces[0]), "strand": strand, "max_hsps": 5}
     table = table_of(batch, batch, composition="scaled", **how)
     raw = table_of(batch, batch, **how)
-    assert keys(raw) == keys(table) and table.hsp.max() == 5 and (table.scaled_score < table.score).any()
+    assert keys(raw) == keys(table) and table.hsp.max() == 5 and (table.corrected_score < table.score).any()
     residues, average = set(background(alphabet)[0].tolist()), rates(matrix)[0]
     reverse = batch if strand == "plus" else batch.reverse_complement()
     taken = set()
@@ -277,7 +277,7 @@ def test_scaled_scores_are_by_the_same_taken_pairs(strand):
         whole = np.asarray(matrix.scores) * factor.numerator
         costs = [(factor.denominator * o, factor.denominator * x) for o, x in pieces]
         best, _ = waterman_eggert._next(query, target, whole, costs, taken)
-        assert row.scaled_score == min(round(best.score / factor.denominator), row.score)
+        assert row.corrected_score == min(round(best.score / factor.denominator), row.score)
         begin = row.query_start if row.strand > 0 else len(query) - row.query_end
         taken |= {(i + begin - row.query_start, j) for i, j in waterman_eggert.pairs_of(row)}
     # Filters go by it.

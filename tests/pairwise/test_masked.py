@@ -49,11 +49,11 @@ def test_scores_without_masked_letters_stand_beside_those_shown(alphabet, method
     own, other = masked(queries, method, 1), masked(targets, method, 1)
     for k, (i, j) in enumerate(zip(table.query_index, table.target_index, strict=True)):
         wanted = oracle.align(codes_of(own, i), codes_of(other, j), matrix.scores, gap.open, gap.extend).score
-        assert table.scaled_score[k] == wanted
-    assert (table.scaled_score != table.score).any()
+        assert table.corrected_score[k] == wanted
+    assert (table.corrected_score != table.score).any()
     scores = all_pairs(queries, targets, alphabet, mask=method, report="score")
     assert scores.score.tolist() == table.score.tolist()
-    assert scores.scaled_score.tolist() == table.scaled_score.tolist()
+    assert scores.corrected_score.tolist() == table.corrected_score.tolist()
 
 
 def test_what_is_kept_is_kept_by_the_scores_without_masked_letters():
@@ -61,10 +61,10 @@ def test_what_is_kept_is_kept_by_the_scores_without_masked_letters():
     whole = all_pairs(queries, targets, mask="seg")
     evalues = whole.columns(["evalue"])["evalue"]
     lengths = whole.queries.lengths[whole.query_index]
-    np.testing.assert_array_equal(evalues, whole.significance.evalues(whole.scaled_score, lengths))
+    np.testing.assert_array_equal(evalues, whole.significance.evalues(whole.corrected_score, lengths))
     for how, wanted in (
         ({"max_evalue": 0.5}, evalues <= 0.5),
-        ({"min_score": 30}, whole.scaled_score >= 30),
+        ({"min_score": 30}, whole.corrected_score >= 30),
         ({"min_bits": 17.0}, whole.columns(["bits"])["bits"] >= 17),
     ):
         found = all_pairs(queries, targets, mask="seg", **how)
@@ -79,7 +79,7 @@ def test_the_best_targets_are_the_best_without_masked_letters(n_targets):
     best = all_pairs(queries, targets, mask="seg", top=3)
     for query in range(len(queries)):
         of = whole.take(whole.query_index == query)
-        wanted = of.target_index[np.argsort(-of.scaled_score, kind="stable")[:3]]
+        wanted = of.target_index[np.argsort(-of.corrected_score, kind="stable")[:3]]
         assert best.target_index[best.query_index == query].tolist() == wanted.tolist()
     raw = all_pairs(queries, targets, top=3)
     assert raw.target_index.tolist() != best.target_index.tolist()
@@ -96,7 +96,7 @@ def test_the_other_strand_has_the_mask_of_its_own():
             oracle.align(codes_of(strands[s], i), codes_of(other, j), matrix.scores, gap.open, gap.extend).score
             for s in (1, -1)
         )
-        assert table.scaled_score[k] == max(plus, minus)
+        assert table.corrected_score[k] == max(plus, minus)
         assert table.strand[k] == (-1 if minus > plus else 1)
     options = PairOptions(matrix, gap, mask="dust", strand="both")
     one, reverse, same = decisive(queries, queries.reverse_complement(), queries, options, 1)
@@ -108,7 +108,7 @@ def test_masked_residues_do_not_count_in_compositions():
     queries, targets = kin(9, PROTEIN, 6), kin(10, PROTEIN, 20)
     table = all_pairs(queries, targets, mask="seg", composition="scaled")
     of_masked = all_pairs(masked(queries, "seg", 1), masked(targets, "seg", 1), composition="scaled")
-    assert table.scaled_score.tolist() == of_masked.scaled_score.tolist()
+    assert table.corrected_score.tolist() == of_masked.corrected_score.tolist()
     assert table.score.tolist() == all_pairs(queries, targets).score.tolist()
     kept = all_pairs(queries, targets, mask="seg", composition="scaled", max_evalue=20.0)
     assert kept == table.take(table.columns(["evalue"])["evalue"] <= 20.0) and 0 < len(kept) < len(table)
@@ -119,7 +119,7 @@ def test_hard_masks_are_letters_of_the_sequences(mode):
     queries, targets = kin(11, PROTEIN, 5), kin(12, PROTEIN, 5)
     hard = all_pairs(queries, targets, mask="seg", mask_hard=True, mode=mode)
     assert hard == all_pairs(masked(queries, "seg", 1), masked(targets, "seg", 1), mode=mode)
-    assert hard.scaled_score is None and "X" in hard.queries.text(0) + hard.queries.text(1)
+    assert hard.corrected_score is None and "X" in hard.queries.text(0) + hard.queries.text(1)
     assert hard.score.tolist() != all_pairs(queries, targets, mode=mode).score.tolist()
 
 
@@ -132,7 +132,7 @@ def test_frames_are_masked_as_proteins(hard):
     other = masked(proteins, "seg", 1)
     matrix, gap = SCORING["protein"]
     names = {name: k for k, name in enumerate(frames.names)}
-    shown = table.score if hard else table.scaled_score
+    shown = table.score if hard else table.corrected_score
     for k, (i, j) in enumerate(zip(table.query_index, table.target_index, strict=True)):
         frame = names[table.queries.names[i]]
         wanted = oracle.align(codes_of(frames, frame), codes_of(other, j), matrix.scores, gap.open, gap.extend).score
@@ -179,7 +179,7 @@ def test_what_is_refused():
         (["--mask", "seg", "-f", "matrix"], 2, "--format matrix holds scores of all letters: leave --mask out"),
         (["--mask-hard"], 2, "--mask-hard needs a mask: add --mask seg, or another one"),
         (["--mask", "dust"], 3, "--mask dust is for nucleotides, and these are proteins: choose seg, tantan, lower"),
-        (["--columns", "scaled_score"], 2, "add --composition scaled, or --mask"),
+        (["--columns", "corrected_score"], 2, "add --composition adjusted or --mask"),
         (["--seg", "yes"], 2, "write --mask, seg, dust or tantan"),
     ],
 )
@@ -195,7 +195,7 @@ def test_a_command_shows_both_scores(tmp_path, verb):
     path, out = tmp_path / "a.fa", tmp_path / "out.tsv"
     path.write_text(">a\nMKVLAWHEAGAWEEEEEEEEEEEEEEEEPQRSTYFC\n>b\nMKVLAWHEAGAWEEEEEEEEEEEEEEEEPQRSTYFC\n")
     words = [str(path), str(path), "--mask", "seg", "--composition", "ignored", "--max-evalue", "10"]
-    assert main([verb, *words, "--columns", "query,score,scaled_score,cigar", "-o", str(out), "-q"]) == 0
+    assert main([verb, *words, "--columns", "query,score,corrected_score,cigar", "-o", str(out), "-q"]) == 0
     lines = out.read_text().splitlines()
     assert "# mask: seg" in lines
     _, score, scaled, cigar = lines[-1].split("\t")

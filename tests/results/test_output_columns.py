@@ -49,7 +49,7 @@ class Row:
         return {
             "query": a.query, "target": a.target, "query_index": a.query_index, "target_index": a.target_index,
             "query_length": self.lengths[0], "target_length": self.lengths[1], "strand": a.strand, "score": a.score,
-            "scaled_score": a.score, "hsp": 1, "query_frame": 0, "target_frame": 0,
+            "corrected_score": a.score, "hsp": 1, "query_frame": 0, "target_frame": 0,
             "query_start": a.query_start, "query_end": a.query_end, "target_start": a.target_start,
             "target_end": a.target_end, "query_first": firsts[0], "query_last": lasts[0], "target_first": firsts[1],
             "target_last": lasts[1], "query_span": (a.query_end - a.query_start) / self.lengths[0],

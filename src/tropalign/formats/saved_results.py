@@ -149,7 +149,7 @@ def _table(notes: dict[str, Any], arrays: Arrays) -> AlignmentTable:
     columns: dict[str, Any] = {name: values for name, values in arrays.items() if "." not in name}
     table = AlignmentTable(queries, targets, _text(notes["depth"]), **columns)
     _finite(table.score)
-    _finite(table.scaled_score)
+    _finite(table.corrected_score)
     if table.depth != "score":
         for side, batch, index in (("query", queries, table.query_index), ("target", targets, table.target_index)):
             start, end = getattr(table, f"{side}_start"), getattr(table, f"{side}_end")

@@ -108,7 +108,7 @@ class FurtherAlignments:
         kept, scores = self.composition.judged(
             rows.scores_of(own), raw, partial(self.suffices, table), n_threads, progress
         )
-        return own[kept], replace(table.take(kept), scaled_score=whole.given(scores))
+        return own[kept], replace(table.take(kept), corrected_score=whole.given(scores))
 
 
 def _alignments(found: list[AlignmentTable], pairs: list[Index], going: Index) -> tuple[AlignmentTable, Index]:

@@ -224,7 +224,7 @@ class CompositionOption(Options, group="which pairs"):
         help="adjusted, scaled: bits and E-values of scores by a matrix that is adjusted to, or scaled by, the "
         "composition of both sequences (compare blastp's -comp_based_stats 2 and 1); ignored: of the scores as they "
         "are (default)",
-        doc="Adjusted, scaled: `max_evalue`, `min_bits`, and a table's bits and E-values go by `scaled_score`, the "
+        doc="Adjusted, scaled: `max_evalue`, `min_bits`, and a table's bits and E-values go by `corrected_score`, the "
         "score of the pair by a matrix that is adjusted to the composition of both sequences (Yu and Altschul 2005; "
         "proteins alone), or scaled by it (Schaffer and others 2001); ignored: by the score. Local mode, without "
         "translation.",
@@ -258,8 +258,8 @@ class MaskOptions(Options, group="which pairs"):
         "are shown of all letters: seg (proteins), dust (nucleotides), tantan (repeats), lower (lower case), or none "
         "(default)",
         doc="Letters of both sides that count as unknown (X, N) where it is decided which pairs are kept, and for bits "
-        "and E-values: a table's `scaled_score` is the score without them, `score` that of the alignment, which is of "
-        "all letters. Methods are those of `mask`. Local mode; in others with `mask_hard`.",
+        "and E-values: a table's `corrected_score` is the score without them, `score` that of the alignment, of all "
+        "letters. Methods are those of `mask`. Local mode; in others with `mask_hard`.",
     )
     mask_hard: bool = option(
         default=False,

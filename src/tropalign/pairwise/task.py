@@ -387,7 +387,7 @@ class PairsTask:
         """What is reported of the rows that scores leave."""
         report = progress and partial(_repeated, progress, tile.n_items)
         if self.options.is_softly_masked:  # these scores are of other letters than the alignments
-            return self._table(rows, engine, report, {"scaled_score": self.options.whole.given(score)})
+            return self._table(rows, engine, report, {"corrected_score": self.options.whole.given(score)})
         if rows.report == "score":
             return self._of_columns(rows, {"score": score})
         return self._table(rows, engine, report)
@@ -423,7 +423,7 @@ class PairsTask:
         if composition is None:
             return table
         whole, top = self.options.whole, self.options.top
-        before = table.score if table.scaled_score is None else table.scaled_score
+        before = table.score if table.corrected_score is None else table.corrected_score
         raw = np.rint(before * whole.scale).astype(np.int32)
         report = progress and partial(_repeated, progress, tile.n_items)
         suffices = partial(self._suffices, table)
@@ -431,7 +431,7 @@ class PairsTask:
         if top is not None:  # the best first, as by raw scores
             order = np.lexsort((-scores, table.query_index[rows]))
             rows, scores = rows[order], scores[order]
-        return replace(table.take(rows), scaled_score=whole.given(scores))
+        return replace(table.take(rows), corrected_score=whole.given(scores))
 
     def _whole(self, tile: Tile, table: AlignmentTable, n_threads: int, progress: Progress | None) -> AlignmentTable:
         """The table judged, with the further alignments of its pairs, where these are asked for."""

@@ -146,10 +146,10 @@ class Alignment:
         return 1 if self._lone is not None or self.table.hsp is None else int(self.table.hsp[self.index])
 
     @property
-    def scaled_score(self) -> float:
+    def corrected_score(self) -> float:
         """The score corrected for composition and without masked letters, where that was asked for, else the score."""
-        has_scaled = self._lone is None and self.table.scaled_score is not None
-        return self._of_table("scaled_score") if has_scaled else self.score
+        has_scaled = self._lone is None and self.table.corrected_score is not None
+        return self._of_table("corrected_score") if has_scaled else self.score
 
     @property
     def identity(self) -> float:

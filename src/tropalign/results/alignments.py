@@ -59,7 +59,7 @@ class AlignmentTable(Table[Alignment]):
         With `max_hsps`: which alignment of its pair it is, from 1, the best first.
     strand : int8, shape (n,), or None
         With both strands: 1, or -1 where the query was reverse-complemented.
-    scaled_score : int32 or float64, shape (n,), or None
+    corrected_score : int32 or float64, shape (n,), or None
         With ``composition="scaled"`` or a mask: what bits and E-values are of.
     query_start, query_end, target_start, target_end : int32, shape (n,)
         0-based, half-open; the query's on its original strand.
@@ -111,7 +111,7 @@ class AlignmentTable(Table[Alignment]):
     significance: Significance | None = None
     query_frames: Frames | None = None
     target_frames: Frames | None = None
-    scaled_score: Scores | None = None
+    corrected_score: Scores | None = None
     hsp: Int32 | None = None
 
     def __post_init__(self) -> None:
@@ -383,7 +383,7 @@ def concatenate(tables: Sequence[AlignmentTable]) -> AlignmentTable:
     for table in tables:
         if table.queries is not first.queries or table.targets is not first.targets or table.depth != first.depth:
             raise ValueError("tables of other sequences or another depth cannot be concatenated")
-        for name, words in (("strand", "strands"), ("scaled_score", "scaled scores"), ("hsp", "numbers (hsp)")):
+        for name, words in (("strand", "strands"), ("corrected_score", "scaled scores"), ("hsp", "numbers (hsp)")):
             if (getattr(table, name) is None) != (getattr(first, name) is None):
                 raise ValueError(f"tables with and without {words} cannot be concatenated")
     return first._of_rows(first._axis.joined(tables))

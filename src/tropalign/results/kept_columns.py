@@ -37,7 +37,7 @@ KEPT_COLUMNS = (
     KeptColumn("hsp", np.int32, "score"),
     KeptColumn("strand", np.int8, "score"),
     KeptColumn("score", np.int32, "score"),
-    KeptColumn("scaled_score", np.int32, "score"),
+    KeptColumn("corrected_score", np.int32, "score"),
     KeptColumn("query_start", np.int32, "ends"),
     KeptColumn("query_end", np.int32, "ends"),
     KeptColumn("target_start", np.int32, "ends"),
@@ -48,9 +48,9 @@ KEPT_COLUMNS = (
     KeptColumn("n_columns", np.int32, "alignment"),
 )
 #: With several alignments per pair; with both strands; with scores that are corrected for composition or masks.
-OPTIONAL = ("hsp", "strand", "scaled_score")
+OPTIONAL = ("hsp", "strand", "corrected_score")
 #: In units of the matrix, which may have decimals.
-SCORES = ("score", "scaled_score")
+SCORES = ("score", "corrected_score")
 INDEX_COLUMNS = ("query_index", "target_index")
 END_COLUMNS = tuple(column.name for column in KEPT_COLUMNS if column.depth == "ends")
 COUNT_COLUMNS = tuple(column.name for column in KEPT_COLUMNS if column.depth == "alignment")

@@ -114,7 +114,7 @@ def _significance(table: AlignmentTable) -> Significance:
 
 def _judged(table: AlignmentTable) -> NDArray[Any]:
     """The scores that bits and E-values are of."""
-    return table.score if table.scaled_score is None else table.scaled_score
+    return table.score if table.corrected_score is None else table.corrected_score
 
 
 def _bits(table: AlignmentTable) -> Values:
@@ -235,7 +235,7 @@ _SEQUENCES = (
 _SCORES = (
     OutputColumn("score", "the score, in units of the matrix", np.int32, "score", _kept("score"), aliases=("raw",)),
     OutputColumn(
-        "scaled_score",
+        "corrected_score",
         "the score corrected for composition and without masked letters: what bits and E-values are of",
         np.int32,
         "score",

@@ -259,7 +259,7 @@ class PairsCommand(
             self.refuse(
                 "--db-size counts for E-values, and there are none here: add --max-evalue, or evalue to --columns"
             )
-        has_scaled = shown.have_significance or "scaled_score" in shown.names or name == "result"
+        has_scaled = shown.have_significance or "corrected_score" in shown.names or name == "result"
         if (
             self.composition not in (None, "ignored")
             and self.max_evalue is None
@@ -270,9 +270,9 @@ class PairsCommand(
                 "--composition counts for E-values and bits, and there are none here: add --max-evalue, or evalue to "
                 "--columns"
             )
-        if self.composition == "ignored" and self.mask == "none" and "scaled_score" in shown.names:
+        if self.composition == "ignored" and self.mask == "none" and "corrected_score" in shown.names:
             self.refuse(
-                "scaled_score is what composition or a mask makes of the score: add --composition adjusted, or --mask"
+                "corrected_score is what composition or masks leave of the score: add --composition adjusted or --mask"
             )
         if self.max_hsps > 1 and self.mode != "local":
             self.refuse("--max-hsps is for local alignments, of which a pair has several: use --mode local")
