@@ -43,7 +43,6 @@ NAMES: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (_PAIRS, "top-hits-only", "write --top 1"),
     (_PAIRS, "dbsize", "write --db-size"),
     (_PAIRS, "comp-based-stats", "write --composition, scaled or ignored"),
-    (_PAIRS, "max-hsps", "leave it out: each pair has one alignment, the best"),
     (_BOTH, "word-size wordlength k n", "leave it out: every pair is aligned, and no words are sought"),
     (_BOTH, "maxrejects", "leave it out: no sequence is given up after some tries"),
     (("cluster",), "maxaccepts", "write --assign, best or first"),
