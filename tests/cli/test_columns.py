@@ -130,30 +130,40 @@ def test_filters_of_very_many_targets():
     rng = np.random.default_rng(4)
     texts = {f"s{k}": "".join(rng.choice(list("ARNDCQEGHILKMFPSTWYV"), int(rng.integers(10, 60)))) for k in range(200)}
     batch = ta.SequenceBatch.from_strings(texts)
-    everything = concatenate(list(ta.align_all(batch, top=5, n_threads=1)))
+    everything = concatenate(list(ta.align_all(batch, batch, n_threads=1)))
+    everything = everything.take(everything.query_index != everything.target_index)
     evalues = everything.columns(["evalue"])["evalue"]
-    most = float(np.quantile(evalues, 0.4))
+    most = float(np.quantile(evalues, 0.02))
     kept = concatenate(list(ta.align_all(batch, top=5, max_evalue=most, n_threads=1)))
-    expected = everything.take(evalues <= most)
-    assert kept.target_index.tolist() == expected.target_index.tolist() and 0 < len(expected) < len(everything)
+    # Of the pairs that pass the filter the best: shorter targets need less than longer ones.
+    passing = everything.take(evalues <= most)
+    best = np.lexsort((passing.target_index, -passing.score, passing.query_index))
+    rank = [int((passing.query_index[best[:k]] == passing.query_index[row]).sum()) for k, row in enumerate(best)]
+    expected = passing.take(best[np.array(rank) < 5])
+    assert kept.target_index.tolist() == expected.target_index.tolist() and 100 < len(expected) < len(passing)
     # A larger data base makes everything less significant.
     fewer = concatenate(list(ta.align_all(batch, top=5, max_evalue=most, db_size=10**9, n_threads=1)))
     assert len(fewer) < len(expected)
 
 
-#: NCBI's numbers of BLOSUM62 with gaps of 11 + k (blast_stat.c): lambda, K, alpha, beta.
-PUBLISHED = 0.267, 0.041, 1.9, -30
+#: NCBI's numbers of BLOSUM62 with gaps of 11 + k (blast_stat.c): lambda, K, a, alpha, sigma; a and alpha without gaps.
+PUBLISHED = 0.267, 0.041, 1.9, 42.6028, 43.6362, 0.7916, 4.96466
 
 
-def evalue_by_hand(score, m, n, n_sequences):
-    """Altschul and Gish 1996: both lengths less the length l that an alignment expected once has, the largest l."""
-    rate, k, alpha, beta = PUBLISHED
-    shorter = 0
-    for length in range(min(m, n // n_sequences) + 1):
-        starts = (m - length) * (n - n_sequences * length)
-        if k * starts > max(m, n) and length <= alpha / rate * math.log(k * starts) + beta:
-            shorter = length
-    return k * (m - shorter) * max(n - n_sequences * shorter, 1) * math.exp(-rate * score)
+def evalue_by_hand(score, m, t, n):
+    """Park and others 2012, for a query of m residues and one of t of n residues of targets."""
+    rate, k, a, alpha, sigma, a_u, alpha_u = PUBLISHED
+    taken = a * score + 2 * 12 * (a_u - a)
+    deviation = math.sqrt(max(2 * alpha / rate, alpha * score + 2 * 12 * (alpha_u - alpha)))
+    together = max(2 * sigma / rate, sigma * score + 2 * 12 * (alpha_u - sigma))
+
+    def room(length):
+        z = (length - taken) / deviation
+        below = (1 + math.erf(z / math.sqrt(2))) / 2
+        return (length - taken) * below + deviation * math.exp(-z * z / 2) / math.sqrt(2 * math.pi), below
+
+    (of_query, fits_query), (of_target, fits_target) = room(m), room(t)
+    return k * math.exp(-rate * score) * (of_query * of_target + together * fits_query * fits_target) * n / t
 
 
 @pytest.mark.parametrize("db_size", [None, 3_000, 10**9])
@@ -172,8 +182,11 @@ def test_filters_by_the_formulas_of_evalues_and_bits(tmp_path, capsysbinary, db_
     assert len(table) == len(texts) ** 2
     expected, (rate, k, *_) = {}, PUBLISHED
     for query, target, score, evalue, bits in zip(*columns.values(), strict=True):
-        by_hand = evalue_by_hand(score, len(texts[query]), n, len(texts)), (rate * score - math.log(k)) / math.log(2)
-        assert (evalue, bits) == pytest.approx(by_hand, rel=1e-9, abs=0)
+        by_hand = (
+            evalue_by_hand(score, len(texts[query]), len(texts[target]), n),
+            (rate * score - math.log(k)) / math.log(2),
+        )
+        assert (evalue, bits) == pytest.approx(by_hand, rel=1e-8, abs=0)
         expected[query, target] = by_hand
     values = sorted(evalue for evalue, _ in expected.values())
     for most in (values[3], values[len(values) // 3], values[-4]):

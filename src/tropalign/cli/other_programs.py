@@ -45,7 +45,6 @@ NAMES: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (_PAIRS, "comp-based-stats", "write --composition, scaled or ignored"),
     (_PAIRS, "seg dust soft-masking masking", "write --mask, seg, dust or tantan, with --mask-hard for X and N"),
     (_PAIRS, "lcase-masking mask-lower-case", "write --mask lower"),
-    (_PAIRS, "max-hsps", "leave it out: each pair has one alignment, the best"),
     (_BOTH, "word-size wordlength k n", "leave it out: every pair is aligned, and no words are sought"),
     (_BOTH, "maxrejects", "leave it out: no sequence is given up after some tries"),
     (("cluster",), "maxaccepts", "write --assign, best or first"),
