@@ -60,7 +60,12 @@ def folder(tmp_path_factory):
     texts |= dict.fromkeys(
         ("family.aln", "old.sto", "reference.fa", "alignment.fa", "tropalign.fa", "mafft.fa"), ALIGNED
     )
-    texts |= {"muscle.fa": ALIGNED, "reads.fa": reads, "genes.fa": records(EXAMPLES / "cpgislands.fa", 2)}
+    texts |= {
+        "muscle.fa": ALIGNED,
+        "reads.fa": reads,
+        "gold.fa": reads.replace(">r", ">g"),
+        "genes.fa": records(EXAMPLES / "cpgislands.fa", 2),
+    }
     texts["ref.phy"] = "4 24\n" + "".join(
         f"t{k} ACGTTGCAAGCTTACG{pair}ATCCAA\n" for k, pair in enumerate(("GG", "GA", "TA", "TT"))
     )
