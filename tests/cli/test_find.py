@@ -139,3 +139,9 @@ def test_nothing_found_is_an_empty_table(tmp_path):
     assert main(["find", str(query), str(database), "-o", str(out), "-q"]) == 0
     lines = [line for line in out.read_text().splitlines() if not line.startswith("#")]
     assert len(lines) == 1 and lines[0].startswith("query\ttarget")
+
+
+def test_with_a_second_gap_cost_scores_are_scaled(proteins, tmp_path):
+    words = ["find", *proteins, "--gap-open2", "20", "--gap-extend2", "0.5", "-q", "-o", str(tmp_path / "out.tsv")]
+    assert main(words) == 0
+    assert "# composition: scaled" in (tmp_path / "out.tsv").read_text().splitlines()

@@ -149,7 +149,8 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
     def by_alphabet(self, alphabet: Alphabet) -> dict[str, Any]:
         """Strands and composition, where nothing is said of these."""
         is_plain = self.translate is None and not alphabet.has_strands
+        corrected = "adjusted" if self.gap_open2 is None else "scaled"  # no matrix is adjusted with a second gap cost
         return {
             "strand": self.strand or ("both" if alphabet.has_strands else "plus"),
-            "composition": self.composition or ("adjusted" if is_plain else "ignored"),
+            "composition": self.composition or (corrected if is_plain else "ignored"),
         }
