@@ -93,6 +93,11 @@ def test_the_least_score_is_the_least(statistics, evalue):
     assert (statistics.evalues(least, lengths, 10**6, 3000) <= evalue).all()
     assert ((statistics.evalues(least - 1, lengths, 10**6, 3000) > evalue) | (least == 0)).all()
     assert int(statistics.least_score(evalue, 400, 10**6, 3000)) == least[1, 0]
+    space = lengths[..., None], 10**6, 3000, np.array([1, 3, 40, 5000])  # a target of a residue has more by chance
+    least = statistics.least_score(evalue, *space)
+    assert least.shape == (2, 2, 4)
+    assert (statistics.evalues(least, *space) <= evalue).all()
+    assert ((statistics.evalues(least - 1, *space) > evalue) | (least == 0)).all()
 
 
 def test_the_adjustment_is_the_largest_that_fits():

@@ -181,6 +181,7 @@ class ScoreStatistics:
         stepped = self._stepped(scores)
         if self.lengths is None or target_lengths is None:
             spaces = self.search_spaces(query_lengths, n_residues, n_sequences)
+            spaces = np.broadcast_arrays(spaces, 1 if target_lengths is None else target_lengths)[0]
         else:
             query, target = _checked_lengths(query_lengths, "queries"), _checked_lengths(target_lengths, "targets")
             _check_space(n_residues, n_sequences)
@@ -229,10 +230,13 @@ class ScoreStatistics:
             raise UsageError(f"the E-value {evalue!r} is not a number above 0: give one such as 1e-3")
         step = int(self.score_step) if float(self.score_step).is_integer() else self.score_step
         space = query_lengths, n_residues, n_sequences, target_lengths
-        # Nowhere does a score need more than where each pair of residues has room; E-values fall as scores grow.
+        # E-values fall as scores grow. The first guess suffices where no more than each pair of residues has room.
         room = np.max(query_lengths, initial=1) * float(n_residues) * self.k / float(evalue)
+        highest = ceil(max(log(room), 0) / self.lambda_ / step) + 1
+        while (self.evalues(highest * step, *space) > evalue).any():
+            highest *= 2
         low = np.zeros(np.shape(self.evalues(0, *space)), np.int64)
-        high = np.full_like(low, ceil(max(log(room), 0) / self.lambda_ / step) + 1)
+        high = np.full_like(low, highest)
         while (low < high).any():
             middle = (low + high) // 2
             suffices = self.evalues(middle * step, *space) <= evalue
