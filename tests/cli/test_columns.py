@@ -191,7 +191,14 @@ def test_filters_by_the_formulas_of_evalues_and_bits(tmp_path, capsysbinary, db_
     values = sorted(evalue for evalue, _ in expected.values())
     for most in (values[3], values[len(values) // 3], values[-4]):
         for least in (-10.0, 11.3, 30.0):
-            asked = ["--max-evalue", repr(float(most) * 1.000001), "--min-bits", str(least), "--columns", "query,target"]
+            asked = [
+                "--max-evalue",
+                repr(float(most) * 1.000001),
+                "--min-bits",
+                str(least),
+                "--columns",
+                "query,target",
+            ]
             found = run(capsysbinary, *sides, *size, "--no-comments", *asked).decode().splitlines()[1:]
             kept = [pair for pair, (evalue, bits) in expected.items() if evalue <= most * 1.000001 and bits >= least]
             assert [tuple(line.split("\t")) for line in found] == kept
