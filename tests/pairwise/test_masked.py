@@ -60,8 +60,8 @@ def test_what_is_kept_is_kept_by_the_scores_without_masked_letters():
     queries, targets = kin(3, PROTEIN, 6), kin(4, PROTEIN, 40)
     whole = all_pairs(queries, targets, mask="seg")
     evalues = whole.columns(["evalue"])["evalue"]
-    lengths = whole.queries.lengths[whole.query_index]
-    np.testing.assert_array_equal(evalues, whole.significance.evalues(whole.corrected_score, lengths))
+    lengths = whole.queries.lengths[whole.query_index], whole.targets.lengths[whole.target_index]
+    np.testing.assert_array_equal(evalues, whole.significance.evalues(whole.corrected_score, *lengths))
     for how, wanted in (
         ({"max_evalue": 0.5}, evalues <= 0.5),
         ({"min_score": 30}, whole.corrected_score >= 30),

@@ -13,6 +13,8 @@ files = {
     "table": "--table",
     "jplace": "--jplace",
     "taxa": "--taxa",
+    "taxa_html": "--taxa-html",
+    "otu_table": "--otu-table",
     "tblout": "--tblout",
     "domtblout": "--domtblout",
     "pfamtblout": "--pfamtblout",
