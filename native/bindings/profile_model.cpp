@@ -16,7 +16,7 @@ namespace tropalign {
 namespace {
 
 void make_search_model(SearchModel *self, Array<float, 2> match, Array<float, 2> transitions, Column<float> composition,
-                Column<float> background, Column<float> evalue, nb::bytes consensus) {
+                       Column<float> background, Column<float> evalue, nb::bytes consensus) {
     const size_t places = match.shape(0);
     require(places >= 2 && places <= kMostNodes + 1, "match: not of 1 to 1000000 nodes, and a row in front of them");
     require(match.shape(1) == kResidues, "match: not 20 residues per node");
@@ -142,8 +142,8 @@ void bind_profile_model(nb::module_ &m) {
           "native/profile/effective_number.hpp.");
     using Model = ProfileModel;
     nb::class_<SearchModel>(m, "ProfileModel", "A model ready for search; see native/profile/model.hpp.")
-        .def("__init__", &make_search_model, array("match"), array("transitions"), array("composition"), array("background"),
-             array("evalue"), "consensus"_a)
+        .def("__init__", &make_search_model, array("match"), array("transitions"), array("composition"),
+             array("background"), array("evalue"), "consensus"_a)
         .def_prop_ro(
             "n_nodes", [](const SearchModel &model) { return model.plain().M; }, "M.")
         .def_prop_ro("match_odds", &node_table<&Model::match_odds>, "float32 (29, M + 1).")
