@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 #: No score is higher.
 MOST = 2**31 - 1
+#: Lengths of sequences fit so many bits.
+LENGTH_BITS = 31
 
 
 @dataclass(frozen=True)
@@ -142,11 +144,11 @@ class LeastScores:
         """What pairs need, by query and target; int64, shape (n,)."""
         if self._evalue is None:
             return np.full(len(query), self._floor, np.int64)
-        lengths = np.stack([self._lengths[0][query], self._lengths[1][target]])
-        if self._significance is not None and not self._significance.knows_targets:
-            lengths[1] = 1
-        each, place = np.unique(lengths, axis=1, return_inverse=True)
-        return self._of_lengths(*each)[place.ravel()]
+        both = self._lengths[0][query] << LENGTH_BITS  # one number sorts ten times as fast as two
+        knows_targets = self._significance is not None and self._significance.knows_targets
+        both |= self._lengths[1][target] if knows_targets else 1
+        each, place = np.unique(both, return_inverse=True)
+        return self._of_lengths(each >> LENGTH_BITS, each & ((1 << LENGTH_BITS) - 1))[place]
 
     def by_class(self, begin: int, end: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """What pairs of queries [begin, end) need by classes of targets, and the class of each target.
