@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from tropalign import _native
 from tropalign.errors import ScoringError, named
-from tropalign.pairwise.engines import Engines, Rows
+from tropalign.pairwise.engines import Engines, Rows, used_targets
 from tropalign.pairwise.options import PairOptions
 from tropalign.scoring import Gap, SubstitutionMatrix
 from tropalign.scoring.letter_scores import MOST
@@ -210,13 +210,14 @@ class Adjusted:
     def _how(self, rows: Rows) -> tuple[Any, ...]:
         """What native code takes."""
         whole = self._options.whole
+        target, codes, offsets = used_targets(rows.target, self._targets)
         return (
             self._queries.codes,
             self._queries.offsets,
-            self._targets.codes,
-            self._targets.offsets,
+            codes,
+            offsets,
             rows.query,
-            rows.target,
+            target,
             whole.scores,
             whole.gap_open,
             whole.gap_extend,

@@ -125,7 +125,7 @@ class Engines:
             codes = np.concatenate([queries.codes, self._reverse.codes])
             offsets = np.concatenate([queries.offsets, queries.offsets[1:] + queries.offsets[-1]])
             index = rows.query + np.where(rows.strand < 0, len(queries), 0)
-        target, target_codes, target_offsets = _used(rows.target, self.targets)
+        target, target_codes, target_offsets = used_targets(rows.target, self.targets)
         whole, taken = options.whole, rows.taken
         align: Any
         how: tuple[Any, ...]
@@ -189,7 +189,7 @@ class Engines:
         return self._on_devices.get(device, ("aligner", traced), make)
 
 
-def _used(index: Index, batch: SequenceBatch) -> tuple[Index, NDArray[np.uint8], Index]:
+def used_targets(index: Index, batch: SequenceBatch) -> tuple[Index, NDArray[np.uint8], Index]:
     """Numbers, codes and offsets of the sequences that pairs need where these are few: native code copies them."""
     if len(index) > FEW_USED * len(batch):
         return index, batch.codes, batch.offsets
