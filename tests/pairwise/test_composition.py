@@ -10,7 +10,7 @@ import tropalign as ta
 from tropalign.cli.main import main
 from tropalign.errors import ScoringError, UsageError
 from tropalign.pairwise.composition import STEPS, STRETCH, Scaled
-from tropalign.pairwise.engines import Rows
+from tropalign.pairwise.engines import Engines, Rows
 from tropalign.pairwise.options import PairOptions
 from tropalign.scoring.ungapped import background, rates
 from tropalign.sequences import NUCLEOTIDE, PROTEIN
@@ -149,7 +149,7 @@ def test_average_composition_changes_nothing():
     counts = np.rint(1000 * shares).astype(int)
     text = "".join(PROTEIN.letters[code] * n for code, n in zip(codes.tolist(), counts.tolist(), strict=True))
     table = all_pairs([text], [text[::-1]], matrix="BLOSUM62", gap=ta.Gap(11, 1))
-    composition = Scaled(table.queries, None, table.targets, PairOptions(BLOSUM62, ta.Gap(11, 1)), 1 << 28)
+    composition = Scaled(Engines(table.queries, None, table.targets, PairOptions(BLOSUM62, ta.Gap(11, 1)), 1 << 28))
     assert composition._parts(Rows(table.query_index, table.target_index, "score", None)).tolist() == [STEPS]
     assert table.corrected_score.tolist() == table.score.tolist()
 

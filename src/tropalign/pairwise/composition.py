@@ -73,12 +73,8 @@ class Scaled:
 
     Parameters
     ----------
-    queries, reverse, targets
-        As `Engines` takes them. The other strand of a query has the other letters.
-    options
-        Those of the raw scores.
-    scratch_bytes
-        What native code may take.
+    engines
+        What the raw scores are of. The other strand of a query has the other letters.
 
     Raises
     ------
@@ -86,18 +82,10 @@ class Scaled:
         Scores or an alphabet without statistics; sequences too long.
     """
 
-    def __init__(
-        self,
-        queries: SequenceBatch,
-        reverse: SequenceBatch | None,
-        targets: SequenceBatch,
-        options: PairOptions,
-        scratch_bytes: int,
-    ) -> None:
-        self._sides = queries, reverse, targets
-        self._options, self._scratch_bytes = options, scratch_bytes
-        self._lambda = rates(options.matrix)[0]
-        self._factor = _factor(options, STEPS, _longest(queries, targets))
+    def __init__(self, engines: Engines) -> None:
+        self._engines, self._options = engines, engines.options
+        self._lambda = rates(self._options.matrix)[0]
+        self._factor = _factor(self._options, STEPS, engines.longest)
 
     def judged(
         self,
@@ -123,7 +111,7 @@ class Scaled:
 
     def _parts(self, rows: Rows) -> Index:
         """rho of each row in 64ths; int64, shape (n,), 32 to 64."""
-        queries, reverse, targets = self._sides
+        queries, reverse, targets = self._engines.queries, self._engines.reverse, self._engines.targets
         of_query, of_target = _Shares(queries, rows.query), _Shares(targets, rows.target)
         of_reverse = of_query if reverse is None else _Shares(reverse, rows.query)
         found = np.empty(len(rows.query), np.int64)
@@ -141,14 +129,14 @@ class Scaled:
         scaled = raw.copy()
         for part in np.unique(parts[parts < STEPS]).tolist():
             own = np.flatnonzero((parts == part) & (raw > 0))
-            found = self._engines(part).native(n_threads, rows.scores_of(own), progress)["score"]
+            found = self._scaled(part).native(n_threads, rows.scores_of(own), progress)["score"]
             scaled[own] = np.minimum(np.rint(found / self._factor), raw[own])
         return scaled
 
-    def _engines(self, part: int) -> Engines:
+    def _scaled(self, part: int) -> Engines:
         """What aligns by scores of so many 64ths."""
         scores = (self._factor * part * self._options.whole.scores.astype(np.int64) // STEPS).astype(np.int32)
-        return _engines(self._sides, self._options, scores, self._factor, self._scratch_bytes)
+        return _by_scores(self._engines, scores, self._factor)
 
 
 class Adjusted:
@@ -158,24 +146,15 @@ class Adjusted:
     pieces.
     """
 
-    def __init__(
-        self,
-        queries: SequenceBatch,
-        reverse: SequenceBatch | None,
-        targets: SequenceBatch,
-        options: PairOptions,
-        scratch_bytes: int,
-    ) -> None:
-        scaled = f"take {named('composition')} scaled"
+    def __init__(self, engines: Engines) -> None:
+        options, scaled = engines.options, f"take {named('composition')} scaled"
         if options.matrix.alphabet != PROTEIN:
             raise ScoringError(f"matrices are adjusted to the composition of proteins only: {scaled}")
         if not options.whole.is_affine:
             raise ScoringError(f"with gap costs of two pieces no matrix is adjusted to composition: {scaled}")
-        self._queries, self._targets = queries, targets
-        self._options, self._scratch_bytes = options, scratch_bytes
-        self._scaled = Scaled(queries, reverse, targets, options, scratch_bytes)
+        self._engines, self._options, self._scaled = engines, options, Scaled(engines)
         self._lambda, self._entropy = rates(options.matrix)
-        self._parts = _factor(options, ADJUSTED_PARTS, MOST_STRETCH * _longest(queries, targets))
+        self._parts = _factor(options, ADJUSTED_PARTS, MOST_STRETCH * engines.longest)
 
     def judged(
         self,
@@ -188,7 +167,7 @@ class Adjusted:
         """The rows whose adjusted scores suffice, and these, rounded."""
         score: Any = _native.adjusted_scores
         if rows.taken is None:
-            found = score(*self._how(rows), n_threads, self._scratch_bytes, progress)
+            found = score(*self._how(rows), n_threads, self._engines.scratch_bytes, progress)
         else:
             found = self._beside_others(rows, n_threads)
         scores = np.rint(found["score"] / self._parts).astype(np.int32)
@@ -202,18 +181,17 @@ class Adjusted:
         found: dict[str, Any] = _native.adjusted_matrices(*self._how(rows))
         found["score"] = np.zeros(len(rows.query), np.int32)
         for k in np.flatnonzero(found["is_adjusted"]):
-            sides = self._queries, None, self._targets
-            engines = _engines(sides, self._options, found["matrix"][k], self._parts, self._scratch_bytes)
+            engines = _by_scores(self._engines, found["matrix"][k], self._parts)
             found["score"][k] = engines.native(n_threads, rows.scores_of(np.array([k])), None)["score"][0]
         return found
 
     def _how(self, rows: Rows) -> tuple[Any, ...]:
         """What native code takes."""
         whole = self._options.whole
-        target, codes, offsets = used_targets(rows.target, self._targets)
+        target, codes, offsets = used_targets(rows.target, self._engines.targets)
         return (
-            self._queries.codes,
-            self._queries.offsets,
+            self._engines.queries.codes,
+            self._engines.queries.offsets,
             codes,
             offsets,
             rows.query,
@@ -229,36 +207,20 @@ class Adjusted:
         )
 
 
-def composition_of(
-    queries: SequenceBatch,
-    reverse: SequenceBatch | None,
-    targets: SequenceBatch,
-    options: PairOptions,
-    scratch_bytes: int,
-) -> Scaled | Adjusted | None:
-    """What corrects scores for composition, as the options say; None for nothing. Parameters are those of `Scaled`."""
+def composition_of(engines: Engines) -> Scaled | Adjusted | None:
+    """What corrects the scores of these engines for composition, as their options say; None for nothing."""
     kinds: dict[str, type[Scaled] | type[Adjusted]] = {"scaled": Scaled, "adjusted": Adjusted}
-    kind = kinds.get(options.composition)
-    return None if kind is None else kind(queries, reverse, targets, options, scratch_bytes)
+    kind = kinds.get(engines.options.composition)
+    return None if kind is None else kind(engines)
 
 
-def _engines(
-    sides: tuple[SequenceBatch, SequenceBatch | None, SequenceBatch],
-    options: PairOptions,
-    scores: NDArray[np.int32],
-    factor: int,
-    scratch_bytes: int,
-) -> Engines:
-    """What aligns by these scores, and by gap costs times the factor."""
-    whole = options.whole
+def _by_scores(engines: Engines, scores: NDArray[np.int32], factor: int) -> Engines:
+    """The same sequences aligned by these scores, and by gap costs times the factor."""
+    options, whole = engines.options, engines.options.whole
     matrix = SubstitutionMatrix(options.matrix.name, options.matrix.alphabet, scores, options.matrix.letters)
     gap = Gap(*(factor * cost for cost in (whole.gap if not whole.is_affine else whole.gap[:2])))
     corrected = PairOptions(matrix, gap, mode=options.mode, strand=options.strand, report="score")
-    return Engines(*sides, corrected, scratch_bytes)
-
-
-def _longest(*sides: SequenceBatch) -> int:
-    return max(int(side.lengths.max(initial=0)) for side in sides)
+    return Engines(engines.queries, engines.reverse, engines.targets, corrected, engines.scratch_bytes)
 
 
 def _factor(options: PairOptions, factor: int, longest: int) -> int:

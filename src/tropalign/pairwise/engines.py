@@ -113,16 +113,21 @@ class Engines:
         scratch_bytes: int,
     ) -> None:
         self.queries, self.targets, self.options = queries, targets, options
-        self._reverse, self._scratch_bytes = reverse, scratch_bytes
+        self.reverse, self.scratch_bytes = reverse, scratch_bytes
         self._on_devices = DeviceCache()
+
+    @property
+    def longest(self) -> int:
+        """Residues of the longest sequence."""
+        return max(int(side.lengths.max(initial=0)) for side in (self.queries, self.targets))
 
     def native(self, n_threads: int, rows: Rows, progress: Progress | None) -> dict[str, Any]:
         """The rows on the processor."""
         options, queries = self.options, self.queries
         codes, offsets, index = queries.codes, queries.offsets, rows.query
-        if rows.strand is not None and self._reverse is not None:
+        if rows.strand is not None and self.reverse is not None:
             # Both strands lie one after another; a row takes the query of its own.
-            codes = np.concatenate([queries.codes, self._reverse.codes])
+            codes = np.concatenate([queries.codes, self.reverse.codes])
             offsets = np.concatenate([queries.offsets, queries.offsets[1:] + queries.offsets[-1]])
             index = rows.query + np.where(rows.strand < 0, len(queries), 0)
         target, target_codes, target_offsets = used_targets(rows.target, self.targets)
@@ -148,7 +153,7 @@ class Engines:
                 *how,
                 DEPTHS.index(rows.report),
                 n_threads,
-                self._scratch_bytes,
+                self.scratch_bytes,
                 progress,
             )
         except MemoryError:
@@ -166,7 +171,7 @@ class Engines:
         if rows.strand is not None:
             query = query + np.where(rows.strand < 0, len(self.queries), 0)
         if self.targets is not self.queries:
-            target = target + len(self.queries) * (1 if self._reverse is None else 2)
+            target = target + len(self.queries) * (1 if self.reverse is None else 2)
         return self._aligner(device, shape, rows.report != "score").align(query, target, progress)
 
     def _aligner(self, device: Gpu, shape: Shape | None, traced: bool) -> PairsOnGpu:
@@ -175,7 +180,7 @@ class Engines:
         from tropalign.pairwise.gpu_scheme import KEEPS_ZERO, Scheme
 
         def upload() -> Sequences:
-            batches = [self.queries, self._reverse, None if self.targets is self.queries else self.targets]
+            batches = [self.queries, self.reverse, None if self.targets is self.queries else self.targets]
             return Sequences(device, [(batch.codes, batch.offsets) for batch in batches if batch is not None])
 
         sequences = self._on_devices.get(device, "sequences", upload)

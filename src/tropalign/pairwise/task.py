@@ -175,7 +175,7 @@ class PairsTask:
         how = (options, self._scratch_bytes)
         self._engines = Engines(queries, self._reverse, self.targets, *how)
         self._scorers = Engines(*self._decisive, *how) if options.is_softly_masked else self._engines
-        self._composition = composition_of(*self._decisive, *how)
+        self._composition = composition_of(self._scorers)
         self.n_pairs = sum(tile.n_items for tile in self._tiles)
 
     def __getstate__(self) -> dict[str, Any]:
