@@ -215,7 +215,7 @@ def composition_of(engines: Engines) -> Scaled | Adjusted | None:
 
 
 def _by_scores(engines: Engines, scores: NDArray[np.int32], factor: int) -> Engines:
-    """The same sequences aligned by these scores, and by gap costs times the factor."""
+    """Engines for these sequences by other scores, and by gap costs times the factor."""
     options, whole = engines.options, engines.options.whole
     matrix = SubstitutionMatrix(options.matrix.name, options.matrix.alphabet, scores, options.matrix.letters)
     gap = Gap(*(factor * cost for cost in (whole.gap if not whole.is_affine else whole.gap[:2])))
