@@ -172,9 +172,9 @@ class LeastScores:
         -------
         int32, shape (n_queries, n_classes); int32, shape (n_targets,)
         """
-        (query_lengths, of_query), (target_lengths, of_target) = self._classes
         if self._evalue is None:
-            return np.full((end - begin, 1), self._floor, np.int32), np.zeros(len(of_target), np.int32)
+            return np.full((end - begin, 1), self._floor, np.int32), np.zeros(len(self._lengths[1]), np.int32)
+        (query_lengths, of_query), (target_lengths, of_target) = self._classes
         each, place = np.unique(of_query[begin:end], return_inverse=True)
         rows = [self._of_lengths(np.full_like(target_lengths, m), target_lengths) for m in query_lengths[each]]
         table = np.array(rows, np.int32).reshape(len(each), len(target_lengths))
