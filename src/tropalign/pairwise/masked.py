@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from tropalign.errors import UsageError, named
 from tropalign.sequences import SequenceBatch
+from tropalign.sequences.stored_batch import StoredBatch
 from tropalign.sequences.translation import Frames
 
 if TYPE_CHECKING:
@@ -41,7 +43,8 @@ def _batch(batch: SequenceBatch, options: PairOptions, n_threads: int) -> Sequen
     from tropalign.masks.masking import masked
 
     assert options.mask != "none"
-    return masked(batch, options.mask, n_threads)
+    mask = partial(masked, method=options.mask, n_threads=n_threads)
+    return batch.changed(mask) if isinstance(batch, StoredBatch) else mask(batch)
 
 
 def decisive(

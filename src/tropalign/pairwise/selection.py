@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from tropalign import _native
 from tropalign.arrays import distinct
+from tropalign.sequences.stored_batch import StoredBatch
 
 if TYPE_CHECKING:
     from tropalign.execution.task import Progress
@@ -79,26 +80,44 @@ def best_targets(
         least = np.full((span[1] - span[0], 1), np.iinfo(np.int32).min, np.int32), np.zeros(len(targets), np.int32)
     else:
         least = least_scores.by_class(*span)
-    found: dict[str, Any] = _native.best_targets(
-        queries.codes,
-        queries.offsets,
-        None if reverse is None else reverse.codes,
-        targets.codes,
-        targets.offsets,
-        span,
-        skips_self,
-        min(top, len(targets)),
-        *least,
-        options.whole.scores,
-        options.whole.gap_open,
-        options.whole.gap_extend,
-        options.recurrence,
-        options.freed(),
-        n_threads,
-        memory_bytes,
-        progress,
-    )
-    return found
+
+    def best_of(begin: int, part: SequenceBatch) -> dict[str, Any]:
+        """The best of the targets from `begin` on, which are these."""
+        n_before = begin * (span[1] - span[0])
+        found: dict[str, Any] = _native.best_targets(
+            queries.codes,
+            queries.offsets,
+            None if reverse is None else reverse.codes,
+            part.codes,
+            part.offsets,
+            span,
+            skips_self,
+            min(top, len(part)),
+            least[0],
+            least[1][begin : begin + len(part)],
+            options.whole.scores,
+            options.whole.gap_open,
+            options.whole.gap_extend,
+            options.recurrence,
+            options.freed(),
+            n_threads,
+            memory_bytes,
+            progress and (lambda items: progress(n_before + items)),
+        )
+        return found | {"target": found["target"] + begin}
+
+    if not isinstance(targets, StoredBatch):
+        return best_of(0, targets)
+    kept: dict[str, Any] | None = None
+    for begin, part in targets.parts():
+        found = best_of(begin, part)
+        if kept is not None:
+            together = {name: np.concatenate([kept[name], found[name]]) for name in found}
+            best = selected(together["query"], together["score"], None, top)
+            found = {name: values[best] for name, values in together.items()}
+        kept = found
+    assert kept is not None  # no store is without sequences
+    return kept
 
 
 class Bounds:
@@ -225,8 +244,12 @@ def passes_shares(table: AlignmentTable, options: PairOptions) -> NDArray[np.boo
 
 def namesakes(queries: SequenceBatch, targets: SequenceBatch) -> Index:
     """The target of each query's name, -1 where there is none; int64, shape (n_queries,)."""
-    place = {name: k for k, name in enumerate(targets.names)}
-    return np.array([place.get(name, -1) for name in queries.names], np.int64)
+    found = np.full(len(queries), -1, np.int64)
+    own = {name: k for k, name in enumerate(queries.names)}
+    for target, name in enumerate(targets.name_texts):
+        if (query := own.get(name)) is not None:
+            found[query] = target
+    return found
 
 
 def some_pairs(order: PairOrder) -> tuple[Index, Index]:

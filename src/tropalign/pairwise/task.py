@@ -521,7 +521,7 @@ def least_bytes(batches: Sequence[SequenceBatch]) -> int:
     Kernels want margins around the codes, so native code copies them; lengths, costs and indices take some numbers per
     sequence.
     """
-    copies = sum(2 * len(batch.codes) + SEQUENCE_BYTES * len(batch) for batch in batches)
+    copies = sum(2 * batch.most_codes + SEQUENCE_BYTES * len(batch) for batch in batches)
     return copies + 2 * LEAST_SCRATCH_BYTES
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from tropalign import _native
 from tropalign.results.rows import Column
 from tropalign.sequences import SequenceBatch
+from tropalign.sequences.stored_batch import StoredBatch
 
 if TYPE_CHECKING:
     from tropalign.results.alignments import AlignmentTable
@@ -81,14 +82,18 @@ def query_starts(table: AlignmentTable) -> NDArray[np.int32]:
 def arrays(table: AlignmentTable, substitution: Any = None) -> dict[str, Any]:
     """What native code takes to write alignments out; `substitution` (a SubstitutionMatrix) says what is similar."""
     letters, codes, offsets, index = aligned_queries(table)
+    targets, target = table.targets, table.target_index
+    if isinstance(targets, StoredBatch):
+        used, target = np.unique(target, return_inverse=True)
+        targets = targets[used]
     positive = None if substitution is None else (substitution.scores > 0).astype(np.uint8).ravel()
     return {
         "query_letters": np.ascontiguousarray(letters),
         "query_codes": np.ascontiguousarray(codes),
         "query_begin": offsets[index] + query_starts(table),
-        "target_letters": np.ascontiguousarray(table.targets.letters),
-        "target_codes": np.ascontiguousarray(table.targets.codes),
-        "target_begin": table.targets.offsets[table.target_index] + table.target_start,
+        "target_letters": np.ascontiguousarray(targets.letters),
+        "target_codes": np.ascontiguousarray(targets.codes),
+        "target_begin": targets.offsets[target] + table.target_start,
         "operations": np.ascontiguousarray(table.cigar_ops, np.uint32),
         "offsets": np.ascontiguousarray(table.cigar_offsets, np.int64),
         "positive": positive,

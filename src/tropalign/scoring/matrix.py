@@ -28,7 +28,7 @@ from tropalign.scoring.letter_scores import (
     stand_in_of,
 )
 from tropalign.scoring.names import canonical, known_names, no_matrix, read_ncbi, shipped
-from tropalign.sequences.alphabet import NUCLEOTIDE, PROTEIN, Alphabet, alphabet_of, alphabet_of_letters, byte_counts
+from tropalign.sequences.alphabet import NUCLEOTIDE, PROTEIN, Alphabet, alphabet_of, alphabet_of_letters
 from tropalign.sequences.batch import SequenceBatch
 
 
@@ -439,7 +439,7 @@ class SubstitutionMatrix:
                 f"{self.name} and the sequences have two alphabets of the same name, {self.alphabet.name}: "
                 "give one of them another name"
             )
-        counts = byte_counts(batch.codes)
+        counts = batch.code_counts
         for code in self.codes_lacked():
             if not counts[code]:
                 continue

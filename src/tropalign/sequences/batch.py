@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from tropalign.errors import InputError, shown
 from tropalign.properties import cached_property
-from tropalign.sequences.alphabet import Alphabet, alphabet_of, judge_alphabet
+from tropalign.sequences.alphabet import Alphabet, alphabet_of, byte_counts, judge_alphabet
 from tropalign.sequences.inputs import named_texts
 from tropalign.sequences.strands import mirrored, reverse_complement
 from tropalign.sequences.texts import Texts, joined_by, lengths_of
@@ -386,11 +386,40 @@ class SequenceBatch:
     @cached_property
     def _fingerprint(self) -> str:
         digest = hashlib.sha256()
-        parts = [self.codes.data, self.letters.data, self.offsets.data, joined_by(self.name_texts, "\0")]
+        self._digest_residues(digest)
+        parts = [self.offsets.data, joined_by(self.name_texts, "\0")]
         for part in parts if self.qualities is None else [*parts, self.qualities.data]:
-            digest.update(part.nbytes.to_bytes(8, "little"))
-            digest.update(part)
+            _digest(digest, part)
         return digest.hexdigest()
+
+    def _digest_residues(self, digest: hashlib._Hash) -> None:
+        for part in (self.codes.data, self.letters.data):
+            _digest(digest, part)
+
+    @property
+    def code_counts(self) -> NDArray[np.int64]:
+        """How often each code occurs, int64, shape (256,)."""
+        return byte_counts(self.codes)
+
+    @property
+    def most_codes(self) -> int:
+        """How many codes are in memory at once."""
+        return len(self.codes)
+
+    @property
+    def held_bytes(self) -> int:
+        """Memory that a batch takes, with its Python strings, and the copies of names and qualities that writing makes.
+
+        Qualities are written as characters for both strands, and the other strand is a batch with its own.
+        """
+        arrays = self.codes.nbytes + self.letters.nbytes + self.offsets.nbytes
+        arrays += 0 if self.qualities is None else 4 * self.qualities.nbytes
+        return batch_bytes(arrays, self.name_texts, self._description_texts)
+
+
+def _digest(digest: hashlib._Hash, part: memoryview) -> None:
+    digest.update(part.nbytes.to_bytes(8, "little"))
+    digest.update(part)
 
 
 def _indices(key: PySequence[int] | NDArray[np.integer] | NDArray[np.bool_]) -> NDArray[np.generic]:
@@ -421,16 +450,11 @@ def with_letters(
     return SequenceBatch(codes, batch.offsets, names, batch.alphabet, letters, descriptions, qualities)
 
 
-def held_bytes(batch: SequenceBatch) -> int:
-    """Memory that a batch takes, its Python strings included, and the copies of names and qualities that writing makes.
-
-    Qualities are written as characters for both strands, and the other strand is a batch with its own.
-    """
-    arrays = batch.codes.nbytes + batch.letters.nbytes + batch.offsets.nbytes
-    arrays += 0 if batch.qualities is None else 4 * batch.qualities.nbytes
-    names, descriptions = lengths_of(batch.name_texts), lengths_of(batch._description_texts)
-    strings = 72 * len(names) + 2 * names.sum() + 64 * np.count_nonzero(descriptions) + descriptions.sum()
-    return int(arrays + strings)
+def batch_bytes(array_bytes: int, names: PySequence[str], descriptions: PySequence[str]) -> int:
+    """Memory of arrays so large and of Python's strings of these texts."""
+    of_names, of_descriptions = lengths_of(names), lengths_of(descriptions)
+    strings = 72 * len(of_names) + 2 * of_names.sum() + 64 * np.count_nonzero(of_descriptions) + of_descriptions.sum()
+    return int(array_bytes + strings)
 
 
 def _texts(name: str, values: Any) -> tuple[str, ...]:

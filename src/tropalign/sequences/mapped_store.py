@@ -189,6 +189,10 @@ class MappedStore:
             if int(self.offsets[begin]) - let_go >= SPAN:
                 let_go = self._let_go(let_go, int(self.offsets[begin]))
 
+    def let_go(self) -> None:
+        """Gives the pages of all letters back."""
+        self._let_go(0, len(self.letters))
+
     def _let_go(self, begin: int, end: int) -> int:
         """Gives the pages of letters back, all of them that lie in whole pages; they are read again when needed."""
         if hasattr(self.mapped, "madvise"):

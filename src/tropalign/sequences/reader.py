@@ -91,32 +91,47 @@ def read_sequences(
         text = f"{found.n_gaps:,} gap{'s' * (found.n_gaps > 1)} in the sequences are left out"
         warnings.warn(f"{shown(found.files[0])}: {text}", TropalignWarning, stacklevel=2)
     letters = np.frombuffer(found.letters, np.uint8)
-    judged = judge_counts(found.counts)
-    if alphabet is None:
-        alphabet = judged
-    elif alphabet != judged and alphabet.judged is not None:
-        warnings.warn(
-            f"{shown(found.files[0])}: read as {alphabet.name} as asked, but judged by its letters it is {judged.name}",
-            TropalignWarning,
-            stacklevel=2,
-        )
+    alphabet = settled_alphabet(alphabet, found.counts, found.files[0])
     offsets = np.concatenate(found.offsets)
     codes, count, at = alphabet.codes_of(letters)
-    if count:
-        k = int(np.searchsorted(offsets, at, "right")) - 1
-        what = (
-            f"{count} letter{'s' * (count > 1)} outside the {alphabet.name} alphabet, the first "
-            f"{chr(letters[at])!r} at position {at - int(offsets[k]) + 1}"
-        )
-        file, name = found.file_of(k), found.names[k]
-        if strict:
-            raise InputError(f"{what}: mend them or leave {named('strict')} out", file=file, record=name)
-        warnings.warn(
-            f"{shown(file)}, record {name!r}: {what}; read as {alphabet.wildcard}", TropalignWarning, stacklevel=2
-        )
     # The batch makes Python's objects of names and descriptions when somebody asks for them.
     scores = found.qualities if qualities else None
-    return SequenceBatch(codes, offsets, found.names, alphabet, letters, found.descriptions, scores)  # type: ignore[arg-type]
+    batch = SequenceBatch(codes, offsets, found.names, alphabet, letters, found.descriptions, scores)  # type: ignore[arg-type]
+    if count:
+        tell_unknown(batch, at, count, found.file_of(int(np.searchsorted(offsets, at, "right")) - 1), strict)
+    return batch
+
+
+def settled_alphabet(asked: Alphabet | None, counts: NDArray[np.int64], file: str) -> Alphabet:
+    """The alphabet of letters that are counted: the one that is asked for, else as it is judged.
+
+    Warns where the letters contradict.
+    """
+    judged = judge_counts(counts)
+    if asked is None:
+        return judged
+    if asked != judged and asked.judged is not None:
+        warnings.warn(
+            f"{shown(file)}: read as {asked.name} as asked, but judged by its letters it is {judged.name}",
+            TropalignWarning,
+            stacklevel=3,
+        )
+    return asked
+
+
+def tell_unknown(batch: SequenceBatch, at: int, count: int, file: str, strict: bool) -> None:
+    """Tells of letters outside the alphabet, the first of them at index `at`: raises if `strict`, else warns."""
+    k = int(np.searchsorted(batch.offsets, at, "right")) - 1
+    what = (
+        f"{count} letter{'s' * (count > 1)} outside the {batch.alphabet.name} alphabet, the first "
+        f"{chr(batch.letters[at])!r} at position {at - int(batch.offsets[k]) + 1}"
+    )
+    name = batch.name_texts[k]
+    if strict:
+        raise InputError(f"{what}: mend them or leave {named('strict')} out", file=file, record=name)
+    warnings.warn(
+        f"{shown(file)}, record {name!r}: {what}; read as {batch.alphabet.wildcard}", TropalignWarning, stacklevel=3
+    )
 
 
 class _Whole:

@@ -101,7 +101,6 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         from tropalign.formats.header import Header
         from tropalign.formats.registry import make_writer
         from tropalign.machine.memory import default_budget, left_for_job
-        from tropalign.sequences.batch import held_bytes
 
         self.check()
         rules = ChimeraRules(**self.shared_with(ChimeraRules))
@@ -120,7 +119,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         show = started(self, paths, [*self.queries, self.db], holds=True)
         batch = self.batch(self.queries)
         references = self._references(batch)
-        held = held_bytes(batch) + (0 if references is None else held_bytes(references))
+        held = batch.held_bytes + (0 if references is None else references.held_bytes)
         memory_bytes = left_for_job(self.memory or default_budget(), held)
         begin = time.perf_counter()
         with show("sequences", len(batch)) as progress:

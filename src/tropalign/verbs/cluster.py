@@ -156,7 +156,6 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         from tropalign.clusters.dereplication import dereplicated
         from tropalign.clusters.files import write_all
         from tropalign.machine.memory import default_budget, left_for_job
-        from tropalign.sequences.batch import held_bytes
 
         self.check()
         places = self.places() if self.shard is None else {"output": self.output}  # of shards, merge makes the rest
@@ -169,7 +168,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         uniques = dereplicated(batch, self.strand, self.min_size or 1) if self.dereplicate else None
         batch = batch if uniques is None else uniques.sequences
         allowed = self.memory or default_budget()
-        memory_bytes = left_for_job(allowed, held_bytes(batch))
+        memory_bytes = left_for_job(allowed, batch.held_bytes)
         chosen = self._chosen(batch.alphabet)
         if self.shard is not None:
             self.counting(batch)  # merging would refuse what it refuses
@@ -195,7 +194,6 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         from tropalign.clusters.linkage import check_memory, labels_of, restored
         from tropalign.execution.manifest import hash_of
         from tropalign.machine.memory import default_budget, left_for_job
-        from tropalign.sequences.batch import held_bytes
         from tropalign.sequences.saved_batch import batch_of_bytes
 
         (data,) = shards.inputs(1)
@@ -204,7 +202,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         shards.check_same(hash_of(_parameters(shards.words or [], chosen, data)))
         assert self.format is not None
         outputs = self._outputs(places, self.format, chosen, batch)
-        memory_bytes = left_for_job(self.memory or default_budget(), held_bytes(batch))
+        memory_bytes = left_for_job(self.memory or default_budget(), batch.held_bytes)
         check_memory(len(batch), chosen.method, memory_bytes // 2)
         comparison, _ = compared_by(batch, chosen, self.threads, memory_bytes, devices_of(self))
         labels = labels_of(len(batch), chosen, restored(shards.sections(0), len(batch)))
@@ -218,11 +216,10 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         from tropalign.execution.manifest import RemainingWork
         from tropalign.execution.run import Output, Run, StageWriter
         from tropalign.machine.memory import left_for_job
-        from tropalign.sequences.batch import held_bytes
         from tropalign.sequences.saved_batch import batch_to_bytes
 
         assert self.shard is not None
-        memory_bytes = left_for_job(allowed, held_bytes(batch))
+        memory_bytes = left_for_job(allowed, batch.held_bytes)
         check_memory(len(batch), chosen.method, memory_bytes // 2)  # which merging needs
         task = LinkageTask(*compared_by(batch, chosen, self.threads, memory_bytes, devices_of(self)), self.shard)
         data, replaying = batch_to_bytes(batch), self.replayed(format=form)

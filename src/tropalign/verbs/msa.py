@@ -182,7 +182,6 @@ number of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or d
         from tropalign.msa import pipeline
         from tropalign.msa.guide_tree import read_guide_tree
         from tropalign.msa.run import MsaRun, seconds_of
-        from tropalign.sequences.batch import held_bytes
 
         allowed = memory_allowed(self.memory, self.output)
         n_threads = resolve_threads(self.threads)
@@ -191,7 +190,7 @@ number of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or d
         outputs, wants_confidence = self._outputs(places, method.parameters(), batch)
         tree = None if self.tree_in is None else read_guide_tree(self.tree_in, batch.names)
         job = pipeline.Job(batch, method, tree, self.order, wants_confidence, keeps_homologs=self.keep_homologs)
-        memory_bytes = left_for_job(allowed, held_bytes(batch))
+        memory_bytes = left_for_job(allowed, batch.held_bytes)
         if self.homologs is not None:
             job = with_homologs(self, job, memory_bytes, n_threads)
         devices = open_devices(devices_of(self), self.threads, pipeline.score_cells(job), memory_bytes)
@@ -220,7 +219,6 @@ number of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or d
         from tropalign.msa.guide_tree import GuideTree
         from tropalign.msa.run import MsaRun
         from tropalign.msa.shards import ShardsKept
-        from tropalign.sequences.batch import held_bytes
         from tropalign.sequences.saved_batch import batch_of_bytes
 
         saved, saved_tree = shards.inputs(2)
@@ -230,7 +228,7 @@ number of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or d
         tree = GuideTree.from_bytes(saved_tree, len(batch)) if saved_tree else None
         job = pipeline.Job(batch, method, tree, self.order, wants_confidence, n_shards=len(shards.tile_counts))
         allowed = self.memory or default_budget()
-        memory_bytes = left_for_job(allowed, held_bytes(batch))
+        memory_bytes = left_for_job(allowed, batch.held_bytes)
         aligning = MsaRun(job, outputs, _parameters(job), allowed)
         shards.check_same(MsaRun(job, [], _parameters(job, self.format), allowed).fingerprint())
         devices = open_devices(devices_of(self), self.threads, pipeline.score_cells(job), memory_bytes)

@@ -35,11 +35,10 @@ def align_by_clustalw(command: Msa, outputs: list[Output]) -> None:
     from tropalign.execution.run import memory_allowed, write_outputs
     from tropalign.machine.memory import left_for_job
     from tropalign.machine.threads import resolve_threads
-    from tropalign.sequences.batch import held_bytes
 
     allowed, method, batch = memory_allowed(command.memory, command.output), command.settled(), command.batch()
     tree = None if command.tree_in is None else read_clustalw_tree(command.tree_in, batch.names, method)
-    memory_bytes = left_for_job(allowed, held_bytes(batch))
+    memory_bytes = left_for_job(allowed, batch.held_bytes)
     devices = open_devices(devices_of(command), command.threads, pair_cells(batch, method, tree), memory_bytes)
     with stage_bar(command.quiet) as progress:
         alignment = align_batch(

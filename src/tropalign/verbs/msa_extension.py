@@ -73,7 +73,6 @@ def extend(command: Msa, outputs: list[Output]) -> None:
     from tropalign.msa.family import read_family
     from tropalign.msa.files import read_alignment
     from tropalign.sequences.alphabet import ALPHABETS
-    from tropalign.sequences.batch import held_bytes
     from tropalign.sequences.files import file_name
     from tropalign.sequences.kinds import check_kinds
 
@@ -83,20 +82,20 @@ def extend(command: Msa, outputs: list[Output]) -> None:
     alignment = read_alignment(command.family[0], alphabet=alphabet)
     if is_judged:
         check_kinds(alignment.sequences, file_name(command.family[0]))
-    held, kind = held_bytes(alignment.sequences), alignment.sequences.alphabet
+    held, kind = alignment.sequences.held_bytes, alignment.sequences.alphabet
     how: dict[str, Any] = {"rules": command.rules, "cutoff": command.cutoff}
     how |= {"n_threads": command.threads, "device": devices_of(command)}
     with stage_bar(command.quiet) as progress:
         if command.add is not None:
             new = read_family([command.add], kind, is_judged=is_judged, **command.reading)
             how |= {"keep_length": command.keep_length, "strand": command.strand, "progress": progress}
-            memory_bytes = left_for_job(allowed, held + held_bytes(new))
+            memory_bytes = left_for_job(allowed, held + new.held_bytes)
             found = add_sequences(alignment, new, memory_bytes=memory_bytes, **how)
         else:
             assert command.merge is not None
             other = read_alignment(command.merge, alphabet=kind)
             if is_judged:
                 check_kinds(other.sequences, file_name(command.merge))
-            memory_bytes = left_for_job(allowed, held + held_bytes(other.sequences))
+            memory_bytes = left_for_job(allowed, held + other.sequences.held_bytes)
             found = merge_alignments(alignment, other, memory_bytes=memory_bytes, progress=progress, **how)
     write_outputs(outputs, lambda output: [output.writer.encode(found)])

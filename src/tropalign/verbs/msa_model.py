@@ -78,7 +78,6 @@ def align_onto_model(command: Msa, outputs: list[Output]) -> None:
     from tropalign.profile.family_models import read_family_model
     from tropalign.profile.mapped_rows import mapped_rows
     from tropalign.profile.onto_model import align_members, read_members
-    from tropalign.sequences.batch import held_bytes
 
     assert command.model is not None
     allowed, begin = memory_allowed(command.memory, command.output), time.perf_counter()
@@ -87,7 +86,7 @@ def align_onto_model(command: Msa, outputs: list[Output]) -> None:
     how: Mapping[str, Any] = {"gaps": gaps, "skip_empty": command.skip_empty, "strict": command.strict}
     mapped = None if command.mapali is None else mapped_rows(command.mapali, model)
     batch = read_members(command.family, model, command.alphabet, **how)
-    memory_bytes = left_for_job(allowed, held_bytes(batch))
+    memory_bytes = left_for_job(allowed, batch.held_bytes)
     with stage_bar(command.quiet) as progress:
         n_threads = resolve_threads(command.threads)
         found = align_members(batch, model, command.trim, n_threads, memory_bytes, progress, mapped)

@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 
 Values = Literal["score", "identity", "distance"]
 Layout = Literal["tsv", "phylip", "npz"]
+#: A database is left in its store where it would take more than this share of the memory allowed.
+MOST_READ = 0.5
 #: What no matrix of all pairs takes.
 SELECTS = (*(name for name in SelectionOptions.declared() if name not in ("report", "db_size")), "pairs")
 
@@ -156,7 +158,7 @@ class PairsCommand(
         from tropalign.pairwise import PairsTask
         from tropalign.pairwise.task import least_bytes
         from tropalign.pairwise.translated import aligned, given
-        from tropalign.sequences.batch import held_bytes
+        from tropalign.sequences.stored_batch import StoredBatch
 
         request, side_outputs = self.check(), self._side_outputs()
         matrix_file = [self.matrix] if self.matrix is not None else []
@@ -164,9 +166,9 @@ class PairsCommand(
         show = started(self, [self.output, *side_outputs.values()], inputs)
         allowed = memory_allowed(self.memory, self.output)
         form = format_of("pairs", request.format)
-        sides = self._sides(form.wants_qualities)
+        sides = self._sides(form.wants_qualities, allowed)
         inputs_bytes = sum(
-            held_bytes(batch) for side in sides if side is not None for batch in {given(side), aligned(side)}
+            batch.held_bytes for side in sides if side is not None for batch in {given(side), aligned(side)}
         )
         queries, targets = given(sides[0]), None if sides[1] is None else given(sides[1])
         report_bytes = self._report_bytes(request, len(aligned(sides[0])), len(aligned(sides[1] or sides[0])))
@@ -203,7 +205,7 @@ class PairsCommand(
             unit="pairs",
         )
         cost_cells = sum(tile.cost_cells for tile in task.tiles())
-        able = pair_options.able_devices(devices_of(self))
+        able = ["cpu"] if isinstance(targets, StoredBatch) else pair_options.able_devices(devices_of(self))
         devices = open_devices(able, self.threads, cost_cells, memory_bytes)
         carry_out(aligning, devices, self, show, task.n_cells)
 
@@ -302,7 +304,7 @@ class PairsCommand(
         """What a matrix of all pairs holds."""
         self.refuse("--format matrix holds every pair: that is tropalign pairs")
 
-    def _sides(self, wants_qualities: bool) -> tuple[Side, Side | None]:
+    def _sides(self, wants_qualities: bool, allowed: int) -> tuple[Side, Side | None]:
         """Queries and targets as they are aligned, with their frames where they are translated."""
         from tropalign.pairwise.options import check_same_alphabet
         from tropalign.pairwise.translated import check_code, side_of
@@ -310,17 +312,35 @@ class PairsCommand(
         if self.translate is not None and self.targets is not None:
             code = self.genetic_code or 1
             check_code(code)  # before anything is read
+            batches = self.batch(self.queries), self._database(self.targets, allowed)
             queries, targets = (
-                side_of(self.batch(path), side, self.translate, code, path)
-                for side, path in (("query", self.queries), ("target", self.targets))
+                side_of(batch, side, self.translate, code, path)
+                for batch, side, path in zip(batches, ("query", "target"), (self.queries, self.targets), strict=True)
             )
             return queries, targets
         queries = self.batch(self.queries, wants_qualities)
         if self.targets is None:
             return queries, None
-        targets = self.batch(self.targets)
+        targets = self._database(self.targets, allowed)
         check_same_alphabet(queries, targets)
         return queries, targets
+
+    def _database(self, path: str, allowed: int) -> SequenceBatch:
+        """The targets: in memory, or in their store where memory does not hold them and the run passes over them."""
+        from tropalign.sequences.alphabet import ALPHABETS
+        from tropalign.sequences.mapped_store import is_store
+
+        costs_more = {self.gap_open2, self.end_gap_open, self.end_gap_extend} != {None}
+        is_passed = self.top is not None and self.pairs is None and not costs_more and not self.mask_hard
+        is_passed &= self.translate in (None, "query") and {"auto", "cpu"} >= set(devices_of(self))
+        if is_passed and is_store(path):
+            from tropalign.pairwise.selection import suits_groups
+            from tropalign.sequences.stored_batch import stored_batch
+
+            stored = stored_batch(path, int(MOST_READ * allowed), ALPHABETS.get(self.alphabet), self.strict)
+            if stored is not None and suits_groups(stored):
+                return stored
+        return self.batch(path)
 
     @staticmethod
     def _listed(path: str, queries: SequenceBatch, targets: SequenceBatch) -> NDArray[np.int64]:

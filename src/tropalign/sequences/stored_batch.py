@@ -1,0 +1,178 @@
+"""Sequences of a store that stay in its file, for passes over more of them than memory holds."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign import _native
+from tropalign.errors import InputError
+from tropalign.sequences.alphabet import Alphabet
+from tropalign.sequences.batch import SequenceBatch, batch_bytes
+from tropalign.sequences.mapped_store import SPAN, MappedStore
+from tropalign.sequences.reader import settled_alphabet, tell_unknown
+
+#: Letters of a part that is in memory; a longer sequence is one by itself.
+PART_LETTERS = 1 << 22
+#: Numbers per sequence that stay in memory: places of letters, names and descriptions, lengths, the order by length.
+NUMBERS = 5
+
+
+class StoredBatch(SequenceBatch):
+    """Sequences of a store, of which those that are taken are in memory; `stored_batch` makes one.
+
+    It answers as a batch. `codes` are made of all letters each time that somebody asks: take `parts` of it, or some of
+    the sequences.
+    """
+
+    _store: MappedStore
+    _changed: Callable[[SequenceBatch], SequenceBatch]
+
+    @classmethod
+    def of_store(
+        cls,
+        store: MappedStore,
+        alphabet: Alphabet,
+        changed: Callable[[SequenceBatch], SequenceBatch] = lambda batch: batch,
+    ) -> StoredBatch:
+        """The sequences of a store, `changed` when they are taken."""
+        batch = object.__new__(cls)
+        parts = {
+            "offsets": store.offsets,
+            "_names": store.names,
+            "alphabet": alphabet,
+            "letters": store.letters,
+            "_descriptions": store.descriptions,
+            "qualities": None,
+            "_store": store,
+            "_changed": changed,
+        }
+        for name, value in parts.items():
+            object.__setattr__(batch, name, value)
+        return batch
+
+    @property
+    def codes(self) -> NDArray[np.uint8]:
+        """Codes of all letters, made anew."""
+        return np.concatenate([part.codes for _, part in self.parts()])
+
+    @property
+    def has_residues(self) -> bool:
+        """They are in the file."""
+        return True
+
+    @property
+    def code_counts(self) -> NDArray[np.int64]:
+        """How often each code occurs, int64, shape (256,)."""
+        return sum((part.code_counts for _, part in self.parts()), np.zeros(256, np.int64))
+
+    @property
+    def most_codes(self) -> int:
+        """Those of the largest part."""
+        return max(PART_LETTERS, int(self.lengths.max()))
+
+    @property
+    def held_bytes(self) -> int:
+        """Memory of names, places and a part, and of pages of the file that are not let go yet."""
+        names = self.name_texts
+        assert isinstance(names, type(self._store.names))
+        return len(names.data) + 8 * NUMBERS * len(self) + SPAN + 2 * self.most_codes
+
+    def parts(self) -> Iterator[tuple[int, SequenceBatch]]:
+        """Runs of sequences, and the number of the first one of each."""
+        for begin, end in self._store.spans(PART_LETTERS, len(self)):
+            yield begin, self._changed(self._run(begin, end))
+
+    def changed(self, how: Callable[[SequenceBatch], SequenceBatch]) -> StoredBatch:
+        """The sequences as `how` makes them of these, a part at a time."""
+        return self.of_store(self._store, self.alphabet, how)
+
+    def _run(self, begin: int, end: int) -> SequenceBatch:
+        offsets = self.offsets[begin : end + 1]
+        letters = self.letters[offsets[0] : offsets[-1]]
+        names: Any = self._store.names.part(begin, end)
+        return SequenceBatch(self.alphabet.codes_of(letters)[0], offsets - offsets[0], names, self.alphabet, letters)
+
+    def _take(self, chosen: NDArray[np.intp]) -> SequenceBatch:
+        bounds = zip(self.offsets[chosen].tolist(), self.offsets[chosen + 1].tolist(), strict=True)
+        letters = np.concatenate([self.letters[:0], *(self.letters[begin:end] for begin, end in bounds)])
+        self._store.let_go()
+        offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(self.lengths[chosen])])
+        names, descriptions = (
+            tuple(texts[k] for k in chosen.tolist()) for texts in (self._store.names, self._store.descriptions)
+        )
+        codes = self.alphabet.codes_of(letters)[0]
+        return self._changed(SequenceBatch(codes, offsets, names, self.alphabet, letters, descriptions))
+
+    def __repr__(self) -> str:
+        return f"<StoredBatch: {len(self)} {self.alphabet.name} sequences, {len(self.letters):,} residues>"
+
+    def _digest_residues(self, digest: hashlib._Hash) -> None:
+        """Adds codes and letters as a batch in memory does."""
+        size = len(self.letters).to_bytes(8, "little")
+        digest.update(size)
+        for _, part in self.parts():
+            digest.update(part.codes.data)
+        digest.update(size)
+        for begin, end in self._store.spans(PART_LETTERS, len(self)):
+            digest.update(self.letters[self.offsets[begin] : self.offsets[end]].data)
+
+
+def stored_batch(
+    path: str | os.PathLike[str], most_bytes: int, alphabet: Alphabet | None = None, strict: bool = False
+) -> StoredBatch | None:
+    """The sequences of a store that memory does not hold, left in its file.
+
+    Parameters
+    ----------
+    path
+        A store that `tropalign.SequenceStore.build` made.
+    most_bytes
+        What a batch and an engine's copy of it may take: a store that fits is to be read.
+    alphabet
+        Judged by the letters when not given.
+    strict
+        Raises on letters outside the alphabet.
+
+    Returns
+    -------
+    StoredBatch, or None
+        None where the sequences fit, or one is empty: `read_sequences` then says what is to be said.
+
+    Raises
+    ------
+    InputError
+        A store that is damaged, names that occur twice; with `strict` an unknown letter.
+
+    Warns
+    -----
+    TropalignWarning
+        As `tropalign.read_sequences`.
+    """
+    store = MappedStore.open(path)
+    lengths = np.diff(store.offsets)
+    in_memory = batch_bytes(2 * len(store.letters), store.names, store.descriptions) + 2 * len(store.letters)
+    if in_memory <= most_bytes or not len(store) or lengths.min() == 0:
+        return None
+    if (repeated := _native.find_repeated(store.names.data, store.names.offsets)) is not None:
+        first, second = repeated
+        what = f"records {first + 1} and {second + 1} have the same name: give each record its own"
+        raise InputError(what, file=store.path, record=store.names[second])
+    counts = np.array(store.manifest["letter_counts"], np.int64)
+    alphabet = settled_alphabet(alphabet, counts, store.path)
+    batch = StoredBatch.of_store(store, alphabet)
+    used = np.flatnonzero(counts).astype(np.uint8)
+    unknown = used[alphabet.encode(used)[1]]
+    if len(unknown):
+        at = next(
+            begin + int(np.argmax(found))
+            for begin in range(0, len(store.letters), PART_LETTERS)
+            if (found := np.isin(store.letters[begin : begin + PART_LETTERS], unknown)).any()
+        )
+        tell_unknown(batch, at, int(counts[unknown].sum()), store.path, strict)
+    return batch
