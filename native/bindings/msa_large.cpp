@@ -1,6 +1,7 @@
 // What large families need beside the stages of the others; names and validation live in tropalign.msa.
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "../msa/lcs.hpp"
 #include "../msa/pooled.hpp"
@@ -28,17 +29,21 @@ std::vector<int32_t> chosen_of(const Array<int32_t, 1> &chosen, int64_t n, const
 }
 
 Numpy<int32_t> lengths(Array<uint8_t, 1> codes, Array<int64_t, 1> offsets, int n_codes, Array<int32_t, 1> rows,
-                       Array<int32_t, 1> columns, int n_threads, Progress progress) {
+                       Array<int32_t, 1> columns, int n_threads, Progress progress,
+                       std::optional<Array<uint8_t, 2>> wanted) {
     require_threads(n_threads);
     require_progress(progress);
     const LcsSequences sequences = lcs_sequences_of(codes, offsets, n_codes);
     const auto n = static_cast<int64_t>(offsets.size()) - 1;
     const std::vector<int32_t> of_rows = chosen_of(rows, n, "rows"), of_columns = chosen_of(columns, n, "columns");
+    require(!wanted || (wanted->shape(0) == of_rows.size() && wanted->shape(1) == of_columns.size()),
+            "wanted: not a row per row and a column per column");
     std::vector<int32_t> out(of_rows.size() * of_columns.size());
     PythonPoll poll(progress);
     {
         nb::gil_scoped_release released;
-        lcs_lengths(sequences, n_codes, of_rows, of_columns, n_threads, out.data(), std::ref(poll));
+        lcs_lengths(sequences, n_codes, of_rows, of_columns, wanted ? wanted->data() : nullptr, n_threads, out.data(),
+                    std::ref(poll));
     }
     poll.rethrow();
     return to_numpy(std::move(out), std::array<size_t, 2>{of_rows.size(), of_columns.size()});
@@ -150,8 +155,8 @@ Tuple<Numpy<uint16_t>, Numpy<uint16_t>, Numpy<uint16_t>> pooled(Array<int32_t, 2
 void bind_msa_large(nb::module_ &m) {
     using namespace tropalign;
     m.def("lcs_lengths", &lengths, array("codes"), array("offsets"), "n_codes"_a, array("rows"), array("columns"),
-          "n_threads"_a, "progress"_a.none() = nb::none(),
-          "Lengths of longest common subsequences, some sequences against others.");
+          "n_threads"_a, "progress"_a.none() = nb::none(), array("wanted").none() = nb::none(),
+          "Lengths of longest common subsequences, some sequences against others; see native/msa/lcs.hpp.");
     m.def("lcs_distances", &distances, array("codes"), array("offsets"), "n_codes"_a, array("share"), "n_threads"_a,
           "progress"_a.none() = nb::none(),
           "Distances of all pairs, (0,1), (0,2) .. (1,2) ..; see native/msa/lcs.hpp.");

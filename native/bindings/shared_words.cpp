@@ -27,6 +27,24 @@ Numpy<int32_t> shared_words_of(Column<uint8_t> query_codes, Column<int64_t> quer
     return to_numpy(std::move(shared), shape);
 }
 
+Numpy<uint8_t> similar_by_words_of(Column<uint8_t> query_codes, Column<int64_t> query_offsets,
+                                   Column<uint8_t> target_codes, Column<int64_t> target_offsets, int32_t word,
+                                   double identity, int n_threads) {
+    require_threads(n_threads);
+    require(word >= 1 && word <= kLongestSharedWord, "word: below 1, or above 12");
+    require(identity >= 0 && identity <= 1, "identity: outside of 0 to 1");
+    const OwnSets sets(query_codes, query_offsets, target_codes, target_offsets);
+    const Sequences queries = sets.queries().sequences(), targets = sets.targets().sequences();
+    require(targets.count <= INT32_MAX, "target_offsets: more than 2147483647 sequences");
+    const std::array<size_t, 2> shape{static_cast<size_t>(queries.count), static_cast<size_t>(targets.count)};
+    std::vector<uint8_t> similar(shape[0] * shape[1]);
+    {
+        nb::gil_scoped_release released;
+        similar_by_words(queries, targets, word, identity, n_threads, similar.data());
+    }
+    return to_numpy(std::move(similar), shape);
+}
+
 Numpy<int32_t> score_floors_of(Column<uint8_t> query_codes, Column<int64_t> query_offsets, Column<uint8_t> target_codes,
                                Column<int64_t> target_offsets, Column<int64_t> query_index,
                                Column<int64_t> target_index, Column<int32_t> enough, Matrix matrix, int32_t gap_open,
@@ -57,6 +75,9 @@ void bind_shared_words(nb::module_ &m) {
     using namespace tropalign;
     m.def("shared_words", &shared_words_of, array("query_codes"), array("query_offsets"), array("target_codes"),
           array("target_offsets"), "word"_a, "n_threads"_a, "How many words each query and target have in common.");
+    m.def("similar_by_words", &similar_by_words_of, array("query_codes"), array("query_offsets"), array("target_codes"),
+          array("target_offsets"), "word"_a, "identity"_a, "n_threads"_a,
+          "Which pairs may be so identical, by their words; see native/pairwise/shared_words.hpp.");
     m.def("score_floors", &score_floors_of, array("query_codes"), array("query_offsets"), array("target_codes"),
           array("target_offsets"), array("query_index"), array("target_index"), array("enough"), array("matrix"),
           "gap_open"_a, "gap_extend"_a, "n_threads"_a, "A score that each pair's global alignment has at the least.");

@@ -75,13 +75,21 @@ std::vector<int32_t> by_length(const LcsSequences &sequences, std::vector<int32_
 }  // namespace
 
 bool lcs_lengths(const LcsSequences &sequences, int n_codes, const std::vector<int32_t> &rows,
-                 const std::vector<int32_t> &columns, int n_threads, int32_t *out, const Poll &poll) {
+                 const std::vector<int32_t> &columns, const uint8_t *wanted, int n_threads, int32_t *out,
+                 const Poll &poll) {
     const LcsKernels &kernels = *selected_lcs_kernels();
+    const auto n_rows = static_cast<int64_t>(rows.size()), n_columns = static_cast<int64_t>(columns.size());
+    const auto wants = [&](int64_t row, int64_t column) { return wanted[row * n_columns + column] != 0; };
+    // Neighbours share vectors: rows of like lengths, or rows that want the same columns.
+    std::vector<int64_t> key(n_rows);
+    for (int64_t row = 0; row < n_rows; ++row) {
+        const uint8_t *own = wanted + row * n_columns;
+        key[row] = wanted ? std::find_if(own, own + n_columns, [](uint8_t is) { return is != 0; }) - own
+                          : sequences.length(rows[row]);
+    }
     std::vector<int32_t> place(rows.size());
     std::iota(place.begin(), place.end(), 0);
-    std::stable_sort(place.begin(), place.end(),
-                     [&](int32_t a, int32_t b) { return sequences.length(rows[a]) < sequences.length(rows[b]); });
-    const auto n_rows = static_cast<int64_t>(rows.size()), n_columns = static_cast<int64_t>(columns.size());
+    std::stable_sort(place.begin(), place.end(), [&](int32_t a, int32_t b) { return key[a] < key[b]; });
     const int64_t n_blocks = (n_rows + kernels.n_lanes - 1) / kernels.n_lanes;
     std::vector<LcsScratch> scratch(n_threads);
     return parallel(
@@ -91,9 +99,25 @@ bool lcs_lengths(const LcsSequences &sequences, int n_codes, const std::vector<i
             const int count = static_cast<int>(std::min<int64_t>(kernels.n_lanes, n_rows - begin));
             std::vector<int32_t> xs(count);
             for (int lane = 0; lane < count; ++lane) xs[lane] = rows[place[begin + lane]];
-            lanes_against(
-                kernels, sequences, n_codes, xs.data(), count, columns.data(), n_columns, scratch[thread],
-                [&](int lane, int64_t k, int32_t length) { out[place[begin + lane] * n_columns + k] = length; });
+            if (!wanted) {
+                lanes_against(
+                    kernels, sequences, n_codes, xs.data(), count, columns.data(), n_columns, scratch[thread],
+                    [&](int lane, int64_t k, int32_t length) { out[place[begin + lane] * n_columns + k] = length; });
+                return;
+            }
+            std::vector<int32_t> ys, number;  // the columns that any lane wants
+            for (int64_t column = 0; column < n_columns; ++column)
+                for (int lane = 0; lane < count; ++lane)
+                    if (wants(place[begin + lane], column)) {
+                        ys.push_back(columns[column]);
+                        number.push_back(static_cast<int32_t>(column));
+                        break;
+                    }
+            lanes_against(kernels, sequences, n_codes, xs.data(), count, ys.data(), static_cast<int64_t>(ys.size()),
+                          scratch[thread], [&](int lane, int64_t k, int32_t length) {
+                              const int64_t row = place[begin + lane];
+                              if (wants(row, number[k])) out[row * n_columns + number[k]] = length;
+                          });
         },
         poll);
 }

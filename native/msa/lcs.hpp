@@ -41,9 +41,9 @@ struct LcsKernels {
 const LcsKernels *selected_lcs_kernels();
 
 /// Lengths of the longest common subsequences of `rows` with `columns`, out[row][column]. Codes from n_codes on match
-/// nothing.
+/// nothing. With wanted[row][column] those alone that it says; `out` is left as it is elsewhere.
 bool lcs_lengths(const LcsSequences &, int n_codes, const std::vector<int32_t> &rows,
-                 const std::vector<int32_t> &columns, int n_threads, int32_t *out, const Poll &);
+                 const std::vector<int32_t> &columns, const uint8_t *wanted, int n_threads, int32_t *out, const Poll &);
 
 /// How far apart two sequences are, from the length of their longest common subsequence.
 ///

@@ -8,6 +8,7 @@
 #include "shared_words.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "../compute/parallel.hpp"
@@ -18,15 +19,20 @@ namespace {
 /// Places of words: 4^9, which fill a part of a processor's second cache.
 constexpr int kBits = 18;
 constexpr size_t kPlaces = size_t{1} << kBits;
+/// What roundings may come to.
+constexpr double kRounding = 1e-6;
 
-/// Calls work(place) for each word of a sequence, from its begin to its end.
+/// Calls work(place) for each word of a sequence, from its begin to its end, or for those that begin every `step`
+/// letters.
 template <class Work>
-void for_words(const Letters &letters, int32_t word, Work work) {
+void for_words(const Letters &letters, int32_t word, int32_t step, Work work) {
     const uint64_t mask = (uint64_t{1} << (5 * word)) - 1;
     uint64_t value = 0;
-    for (int32_t i = 0; i < letters.length; ++i) {
+    for (int32_t i = 0, next = word - 1; i < letters.length; ++i) {
         value = (value << 5 | letters.codes[i]) & mask;
-        if (i >= word - 1) work(static_cast<uint32_t>(value * 0x9E3779B97F4A7C15u >> (64 - kBits)));
+        if (i != next) continue;
+        next += step;
+        work(static_cast<uint32_t>(value * 0x9E3779B97F4A7C15u >> (64 - kBits)));
     }
 }
 
@@ -36,23 +42,32 @@ class WordIndex {
         int32_t target, copies;
     };
 
-    WordIndex(const Sequences &targets, int32_t word) : begin_(kPlaces + 1), end_(kPlaces) {
-        for (int64_t t = 0; t < targets.count; ++t) for_words(targets[t], word, [&](uint32_t at) { ++begin_[at + 1]; });
+    WordIndex(const Sequences &targets, int32_t word, int32_t step) : word_(word), begin_(kPlaces + 1), end_(kPlaces) {
+        for (int64_t t = 0; t < targets.count; ++t)
+            for_words(targets[t], word, step, [&](uint32_t at) { ++begin_[at + 1]; });
         for (size_t at = 0; at < kPlaces; ++at) begin_[at + 1] += begin_[at];
         std::copy(begin_.begin(), begin_.end() - 1, end_.begin());
         entries_.resize(begin_.back());
         for (int64_t t = 0; t < targets.count; ++t) {
             const auto target = static_cast<int32_t>(t);
-            for_words(targets[t], word, [&](uint32_t at) {
+            for_words(targets[t], word, step, [&](uint32_t at) {
                 if (end_[at] > begin_[at] && entries_[end_[at] - 1].target == target) ++entries_[end_[at] - 1].copies;
                 else entries_[end_[at]++] = {target, 1};
             });
         }
     }
-    const Entry *begin(uint32_t place) const { return entries_.data() + begin_[place]; }
-    const Entry *end(uint32_t place) const { return entries_.data() + end_[place]; }
+
+    /// Words that each target has in common with a query. `seen`: zero for every place, before and after.
+    void count(const Letters &query, std::vector<int32_t> &seen, int32_t *shared) const {
+        for_words(query, word_, 1, [&](uint32_t at) {
+            const int32_t copy = ++seen[at];
+            for (int64_t k = begin_[at]; k < end_[at]; ++k) shared[entries_[k].target] += entries_[k].copies >= copy;
+        });
+        for_words(query, word_, 1, [&](uint32_t at) { seen[at] = 0; });
+    }
 
   private:
+    int32_t word_;
     std::vector<int64_t> begin_, end_;
     std::vector<Entry> entries_;
 };
@@ -60,19 +75,31 @@ class WordIndex {
 }  // namespace
 
 void shared_words(const Sequences &queries, const Sequences &targets, int32_t word, int n_threads, int32_t *shared) {
-    const WordIndex index(targets, word);
+    const WordIndex index(targets, word, 1);
     std::vector<std::vector<int32_t>> copies(n_threads);  // of each word in a thread's query: zero between two queries
     parallel(n_threads, queries.count, 1, [&](int thread, int64_t q) {
-        std::vector<int32_t> &seen = copies[thread];
-        seen.resize(kPlaces);
+        copies[thread].resize(kPlaces);
         int32_t *row = shared + q * targets.count;
         std::fill_n(row, targets.count, 0);
-        for_words(queries[q], word, [&](uint32_t at) {
-            const int32_t copy = ++seen[at];
-            for (const auto *entry = index.begin(at), *end = index.end(at); entry != end; ++entry)
-                row[entry->target] += entry->copies >= copy;
-        });
-        for_words(queries[q], word, [&](uint32_t at) { seen[at] = 0; });
+        index.count(queries[q], copies[thread], row);
+    });
+}
+
+void similar_by_words(const Sequences &queries, const Sequences &targets, int32_t word, double identity, int n_threads,
+                      uint8_t *similar) {
+    const WordIndex index(targets, word, word);
+    std::vector<std::vector<int32_t>> copies(n_threads), rows(n_threads);
+    parallel(n_threads, queries.count, 1, [&](int thread, int64_t q) {
+        copies[thread].resize(kPlaces);
+        std::vector<int32_t> &shared = rows[thread];
+        shared.assign(targets.count, 0);
+        index.count(queries[q], copies[thread], shared.data());
+        const int32_t m = queries[q].length;
+        for (int64_t t = 0; t < targets.count; ++t) {
+            const int32_t n = targets[t].length;
+            const auto identical = static_cast<int32_t>(std::ceil(identity * std::min(m, n) - kRounding));
+            similar[q * targets.count + t] = shared[t] >= n / word - (m - identical) - (n - identical);
+        }
     });
 }
 

@@ -162,6 +162,15 @@ def identity_bounds(
 def shared_words(
     query_codes: _uint8, query_offsets: _int64, target_codes: _uint8, target_offsets: _int64, word: int, n_threads: int
 ) -> _int32: ...
+def similar_by_words(
+    query_codes: _uint8,
+    query_offsets: _int64,
+    target_codes: _uint8,
+    target_offsets: _int64,
+    word: int,
+    identity: float,
+    n_threads: int,
+) -> _uint8: ...
 def score_floors(
     query_codes: _uint8,
     query_offsets: _int64,
@@ -317,6 +326,7 @@ def lcs_lengths(
     columns: _int32,
     n_threads: int,
     progress: Callable[[int], object] | None = None,
+    wanted: _uint8 | None = None,
 ) -> _int32: ...
 def lcs_distances(
     codes: _uint8,

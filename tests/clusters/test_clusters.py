@@ -243,6 +243,41 @@ def test_words_and_floors_by_hand():
     assert floor.tolist() == [5 * 5 - 2 * (10 + 1)]  # one residue of the longer sequence beyond either end
 
 
+def altered(rng, text, rate):
+    """A copy in which letters are exchanged, left out or put in, with repeats of its own, and with ends of others."""
+    kinds = rng.random(len(text))
+    letters = "".join(
+        c if kind > rate else rng.choice(["", c + rng.choice(list(DNA)), rng.choice(list(DNA))])
+        for c, kind in zip(text, kinds, strict=True)
+    )
+    begin = rng.integers(0, max(1, len(letters) // 20))
+    return "".join(rng.choice(list(DNA), rng.integers(0, 9))) + letters[begin:] or "A"
+
+
+@pytest.mark.parametrize("identity", [0.8, 0.95, 0.97, 1.0])
+def test_words_leave_out_no_similar_pair(identity):
+    from tropalign import _native
+
+    rng, n_similar, n_left_out = np.random.default_rng(int(100 * identity)), 0, 0
+    for _ in range(60):
+        letters = DNA if rng.random() < 0.8 else "AC"  # of two letters words occur many times
+        texts = ["".join(rng.choice(list(letters), rng.integers(1, 300))) for _ in range(6)]
+        texts += [altered(rng, texts[k % 6], rng.choice([0, (1 - identity) / 2, 1 - identity])) for k in range(18)]
+        batch = batch_of(texts, ta.NUCLEOTIDE)
+        every = np.arange(len(batch), dtype=np.int32)
+        common = _native.lcs_lengths(batch.codes, batch.offsets, 32, every, every, 2)
+        shorter = np.minimum(batch.lengths[:, None], batch.lengths[None, :])
+        is_similar = common >= identity * shorter - 1e-6
+        for word in (1, 3, 5, 8, 12):
+            codes = (batch.codes, batch.offsets) * 2
+            may_be = _native.similar_by_words(*codes, word, identity, 2).astype(bool)
+            assert (may_be | ~is_similar).all()
+            n_left_out += int((~may_be).sum())
+        n_similar += int(is_similar.sum()) - len(batch)
+    assert n_similar > 100
+    assert n_left_out > 1000 or identity < 0.95
+
+
 def test_seven_differences_in_a_hundred_letters_are_93_percent():
     text = "".join(np.random.default_rng(3).choice(list(DNA), 100))
     other = "".join({"A": "C"}.get(c, "A") if k % 14 == 7 else c for k, c in enumerate(text))

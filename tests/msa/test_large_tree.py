@@ -47,6 +47,17 @@ def test_some_against_others():
     assert found.tolist() == all_lengths(sequences, 4)[np.ix_(rows, columns)].tolist()
 
 
+def test_those_that_are_wanted(isa):
+    rng = np.random.default_rng(3)
+    sequences = [rng.integers(0, 4, n) for n in rng.integers(1, 200, 40)]
+    every = all_lengths(sequences, 4)
+    rows, columns = np.arange(40, dtype=np.int32), np.arange(5, 40, dtype=np.int32)
+    for share in (0.0, 0.02, 0.3, 1.0):
+        wanted = (rng.random((40, 35)) < share).astype(np.uint8)
+        found = _native.lcs_lengths(*flat(sequences), 4, rows, columns, 2, wanted=wanted)
+        assert (found == every[:, 5:] * wanted).all()
+
+
 @pytest.mark.parametrize("n", [1, 2, 9, 30])
 def test_distances(isa, n):
     rng = np.random.default_rng(n)

@@ -255,6 +255,7 @@ def starts_and_bounds() -> dict[str, Any]:
     enough = np.full(len(query), 2000, np.int32)
     found["floors"] = _native.score_floors(*both, query, target, enough, scores, 11, 1, 1)
     found["shared words"] = _native.shared_words(*both, 3, 1)
+    found["similar by words"] = _native.similar_by_words(*both, 3, 0.9, 1)
     return found
 
 
@@ -313,5 +314,5 @@ def masks() -> dict[str, Any]:
         batch = ta.SequenceBatch.from_strings(texts, alphabet=alphabet)
         for method in methods:
             found[f"{alphabet.name} {method}"] = ta.mask(batch, method, n_threads=2)
-            assert sum(map(len, found[f"{alphabet.name} {method}"])) > 40
+            assert sum(map(len, found[f"{alphabet.name} {method}"])) > 5
     return found

@@ -15,12 +15,18 @@ from tropalign.sequences import Alphabet, SequenceBatch
 
 Index = NDArray[np.int64]
 Reals = NDArray[np.float64]
+#: Codes and offsets of queries and of targets.
+Codes = tuple[NDArray[np.uint8], Index, NDArray[np.uint8], Index]
 
 #: Letters of a word at most, of few letters and of many.
 MOST_WORD = {True: 8, False: 4}
 #: Each column that differs takes away some of the words that identical columns would share; words are so long that no
 #: more than half are lost in this way.
 LEAST_LEFT = 0.5
+#: With `shorter` identity as many words have to be left where two sequences of one length are just similar enough, and
+#: words of fewer letters occur in most sequences, so that the longest common subsequence is asked at once.
+LEAST_WORDS = 0.25
+LEAST_WORD = {True: 5, False: 3}
 #: More than any alphabet's letters.
 N_CODES = 32
 #: What roundings may come to.
@@ -48,11 +54,14 @@ class CandidateFilter:
     def __init__(self, options: ClusterOptions, alphabet: Alphabet, n_threads: int) -> None:
         self._options, self._n_threads, self.tally = options, n_threads, Tally()
         share = options.min_identity
-        self._word = self._left = 0.0
+        self._word, self._left = 0, 0.0
         self._has_bound = share > 0
-        if self._has_bound and options.identity != "shorter":
+        most = MOST_WORD[bool(alphabet.complement)]
+        if self._has_bound and options.identity == "shorter":
+            longest = (1 - LEAST_WORDS) / (2 * max(1 - share, ROUNDING))
+            self._word = min(most, int(longest)) if longest >= LEAST_WORD[bool(alphabet.complement)] else 0
+        elif self._has_bound:
             lost = 1 / share - 1  # columns that differ per identical column
-            most = MOST_WORD[bool(alphabet.complement)]
             self._word = most if not lost else min(most, 1 + int((1 - LEAST_LEFT) / lost))
             self._left = 1 - (self._word - 1) * lost
         self._pays_ends = options.pairs.pays_ends
@@ -71,12 +80,10 @@ class CandidateFilter:
         return keep
 
     def _on_strand(self, queries: SequenceBatch, targets: SequenceBatch) -> NDArray[np.bool_]:
-        if not self._word:
-            shorter = np.minimum(queries.lengths[:, None], targets.lengths[None, :])
-            least = self._options.min_identity * shorter - ROUNDING
-            return np.asarray(self._common_letters(queries, targets) >= least, bool)
         codes = (queries.codes, queries.offsets, targets.codes, targets.offsets)
-        shared = _native.shared_words(*codes, int(self._word), self._n_threads)
+        if self._options.identity == "shorter":
+            return self._by_subsequences(queries, targets, codes)
+        shared = _native.shared_words(*codes, self._word, self._n_threads)
         most = self._most_identical(shared, queries.lengths[:, None], targets.lengths[None, :])
         keep = most >= self._least_identical(queries.lengths[:, None], targets.lengths[None, :]) - ROUNDING
         if self._pays_ends:
@@ -84,13 +91,28 @@ class CandidateFilter:
             keep[query, target] = self._may_be_best(codes, query, target, most[query, target])
         return keep
 
-    def _common_letters(self, queries: SequenceBatch, targets: SequenceBatch) -> NDArray[np.int32]:
-        """Letters of the longest common subsequences, shape (len(queries), len(targets))."""
+    def _by_subsequences(self, queries: SequenceBatch, targets: SequenceBatch, codes: Codes) -> NDArray[np.bool_]:
+        """Pairs with a common subsequence that is long enough, asked of pairs with words enough in common."""
+        share, n_threads = self._options.min_identity, self._n_threads
+        similar = _native.similar_by_words(*codes, self._word, share, n_threads) if self._word else None
+        common = self._common_letters(queries, targets, similar)
+        if similar is None:
+            shorter = np.minimum(queries.lengths[:, None], targets.lengths[None, :])
+            return np.asarray(common >= share * shorter - ROUNDING, bool)
+        row, column = np.nonzero(similar)
+        least = share * np.minimum(queries.lengths[row], targets.lengths[column]) - ROUNDING
+        similar[row, column] = common[row, column] >= least
+        return similar.view(bool)
+
+    def _common_letters(
+        self, queries: SequenceBatch, targets: SequenceBatch, wanted: NDArray[np.uint8] | None
+    ) -> NDArray[np.int32]:
+        """Letters of the longest common subsequences, shape (len(queries), len(targets)); 0 where not `wanted`."""
         n_queries, n = len(queries), len(queries) + len(targets)
         codes = np.concatenate([queries.codes, targets.codes])
         offsets = np.concatenate([queries.offsets, targets.offsets[1:] + queries.offsets[-1]])
         rows, columns = np.arange(n_queries, dtype=np.int32), np.arange(n_queries, n, dtype=np.int32)
-        return _native.lcs_lengths(codes, offsets, N_CODES, rows, columns, self._n_threads)
+        return _native.lcs_lengths(codes, offsets, N_CODES, rows, columns, self._n_threads, wanted=wanted)
 
     def _least_identical(self, query: Index, target: Index) -> Reals:
         """Identical columns that a similar pair has at the least."""
@@ -111,7 +133,7 @@ class CandidateFilter:
 
     def _may_be_best(
         self,
-        codes: tuple[NDArray[np.uint8], Index, NDArray[np.uint8], Index],
+        codes: Codes,
         query: Index,
         target: Index,
         identical: Reals,

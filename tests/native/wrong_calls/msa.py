@@ -18,7 +18,9 @@ def subsequences():
     ]
     sequences = {"codes": CODES, "offsets": OFFSETS, "n_codes": 12, "n_threads": 1}
     sides = [(side, side, at(1, 3), at(1, -1)) for side in ("rows", "columns")]
-    yield Entry(_native.lcs_lengths, sequences | {"rows": i32(0, 2), "columns": i32(0, 2)}, wrong + sides)
+    which = ("wanted", "not a row per row", np.ones((3, 2), np.uint8), np.ones((2, 1), np.uint8))
+    chosen = {"rows": i32(0, 2), "columns": i32(0, 2), "wanted": np.ones((2, 2), np.uint8)}
+    yield Entry(_native.lcs_lengths, sequences | chosen, [*wrong, *sides, which])
     share = [("share", "not 32", part(slice(31))), ("share", "outside", np.ones(32, np.float32), at(3, NAN))]
     yield Entry(_native.lcs_distances, sequences | {"share": np.zeros(32, np.float32)}, wrong + share)
 

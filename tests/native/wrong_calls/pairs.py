@@ -206,11 +206,14 @@ def adjusted():
 
 
 def bounds():
-    """identity_bounds, score_bounds, shared_words and score_floors."""
+    """identity_bounds, score_bounds, shared_words, similar_by_words and score_floors."""
     pairs = PAIRS | {"n_threads": 2}
     yield Entry(_native.identity_bounds, pairs, WRONG_PAIRS)
     how = {"mode": "local", "pays_ends": False}
     yield Entry(_native.score_bounds, pairs | SCORING | how, WRONG_PAIRS + WRONG_SCORING + WRONG_HOW[:1])
-    yield Entry(_native.shared_words, SETS | {"word": 3, "n_threads": 2}, [*WRONG_SETS, ("word", "word", 0, 13)])
+    words, wrong_words = {"word": 3, "n_threads": 2}, [*WRONG_SETS, ("word", "word", 0, 13)]
+    yield Entry(_native.shared_words, SETS | words, wrong_words)
+    wrong_share = ("identity", "identity", -0.1, 1.1, float("nan"))
+    yield Entry(_native.similar_by_words, SETS | words | {"identity": 0.9}, [*wrong_words, wrong_share])
     wrong = [("enough", "not one per pair", np.zeros(3, np.int32))]
     yield Entry(_native.score_floors, pairs | SCORING | {"enough": i32(0, 0)}, WRONG_PAIRS + WRONG_SCORING + wrong)
