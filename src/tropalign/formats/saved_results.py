@@ -208,7 +208,9 @@ def _clusters(notes: dict[str, Any], arrays: Arrays) -> Clusters:
     n = len(batch)
     representatives = _vector(arrays, "representative_index", np.int64)
     types = {"labels": np.int64, "rank": np.int64, "sizes": np.int64, "identity": np.float64, "strand": np.int8}
+    starts = ("member_start", "representative_start")
     columns: dict[str, Any] = {name: _vector(arrays, name, dtype, n) for name, dtype in types.items()}
+    columns |= {name: _vector(arrays, name, np.int64, n) for name in starts}
     score, cigars = arrays["score"], notes["cigars"]
     if score.dtype not in (np.int32, np.float64) or len(score) != n:
         raise ValueError("scores of another type")
@@ -217,6 +219,8 @@ def _clusters(notes: dict[str, Any], arrays: Arrays) -> Clusters:
     _within(representatives, 0, n)
     _within(columns["labels"], 0, len(representatives))
     _within(columns["rank"], 0, n)
+    for name in starts:
+        _within(columns[name], 0, int(batch.lengths.max(initial=0)) + 1)
     known = [None if cigar is None else _text(cigar) for cigar in cigars]
     return Clusters(batch, representative_index=representatives, score=score, cigars=known, **columns)
 

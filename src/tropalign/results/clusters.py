@@ -58,6 +58,9 @@ class Clusters(Table[Cluster]):
         Of the alignment with the representative; 0 for itself.
     cigars : list of str or None, n
         That alignment, along the representative's forward strand; None for itself.
+    member_start, representative_start : int64, shape (n,)
+        The first residue of the member (along its strand as given) and of the representative that the alignment has;
+        0 but in modes "local" and "semiglobal".
 
     Examples
     --------
@@ -77,6 +80,8 @@ class Clusters(Table[Cluster]):
     strand: NDArray[np.int8]
     score: NDArray[Any]
     cigars: Sequence[str | None]
+    member_start: NDArray[np.int64]
+    representative_start: NDArray[np.int64]
 
     def __len__(self) -> int:
         return len(self.representative_index)
@@ -232,7 +237,7 @@ class Clusters(Table[Cluster]):
         stays = np.flatnonzero(label[self.labels] >= 0)
         place = np.full(len(self.sequences), -1)
         place[stays] = np.arange(len(stays))
-        kept = ("rank", "sizes", "identity", "strand", "score")
+        kept = ("rank", "sizes", "identity", "strand", "score", "member_start", "representative_start")
         return replace(
             self,
             sequences=self.sequences[stays],
@@ -269,7 +274,8 @@ class Clusters(Table[Cluster]):
         path
             ``-`` is standard output; a suffix such as ``.gz`` compresses.
         format
-            "tsv", "uc" or "fasta" (the representatives): by the suffix of the path when not given.
+            "tsv", "uc", "html" (a page for the browser) or "fasta" (the representatives): by the suffix of the path
+            when not given.
 
         Raises
         ------

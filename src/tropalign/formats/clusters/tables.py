@@ -87,7 +87,10 @@ def compact(cigar: str) -> str:
     return "".join(pieces) or "*"
 
 
-_RESULT_COLUMNS = ("labels", "representative_index", "rank", "sizes", "identity", "strand", "score")
+_RESULT_COLUMNS = (
+    "labels", "representative_index", "rank", "sizes", "identity", "strand", "score", "member_start",
+    "representative_start",
+)  # fmt: skip
 
 
 def pack(clusters: Clusters, context: ClustersContext) -> Packed:
