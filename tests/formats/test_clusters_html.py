@@ -1,6 +1,7 @@
 """The page of clusters, in a real browser."""
 
 import io
+import itertools
 from xml.etree import ElementTree
 
 import numpy as np
@@ -130,7 +131,9 @@ def test_a_click_on_a_bar_opens_its_cluster(opened_report, found):
     canvas.send_keys("\ue010")  # End
     assert page("page.clusters.chosen") == len(found) - 1
     canvas.send_keys("\ue014", "\ue011", "\ue012")  # right, Home, left
-    assert page("page.clusters.chosen") == 0 and page.text("status").startswith(found.row(label := by_size(found)[0])[0])
+    assert page("page.clusters.chosen") == 0 and page.text("status").startswith(
+        found.row(label := by_size(found)[0])[0]
+    )
     canvas.send_keys("/")
     assert page("document.activeElement.id") == "find"
 
@@ -148,7 +151,7 @@ def test_bars_are_as_high_as_clusters_are_large(opened_report, found, axes):
         assert np.diff(heights) == pytest.approx(np.diff(np.log(sizes)) * heights[0] / np.log(sizes[0] / 0.7))
     edges = page("Array.from({length: page.ranks.n + 1}, (_, k) => page.ranks.x(k + 1))")
     assert np.all(np.diff(edges) > 0)
-    middles = [(a + b) / 2 for a, b in zip(edges, edges[1:], strict=False)]
+    middles = [(a + b) / 2 for a, b in itertools.pairwise(edges)]
     assert [page("page.ranks.at(arguments[0])", x) for x in middles] == list(range(len(sizes)))
     assert page("page.ranks.at(page.ranks.width)") == -1 and page("page.ranks.at(0)") == -1
 
@@ -189,7 +192,7 @@ def test_fasta_and_pictures_are_saved(opened_report, found):
     page.find("ranks-svg").click()
     name, text = page("window.saved")
     assert name == "cluster-sizes.svg"
-    rects = [one for one in ElementTree.fromstring(text).iter("{http://www.w3.org/2000/svg}rect")]
+    rects = list(ElementTree.fromstring(text).iter("{http://www.w3.org/2000/svg}rect"))
     assert len(rects) >= len(set(found.cluster_sizes.tolist()))
     page("(window.saved = null, 1)")
     page.find("ranks-png").click()

@@ -1,4 +1,4 @@
-"""Clusters as a report for a browser: their sizes, identities, tables of clusters and members, alignments on a click."""
+"""Clusters as a report for a browser: sizes, identities, tables of clusters and members, alignments on a click."""
 
 from __future__ import annotations
 
