@@ -57,8 +57,9 @@ class ResultOptions(Options, group=GROUP):
         help="the clusters in USEARCH's format, beside those of -o",
         form_help="The clusters in USEARCH's format, beside the result",
     )
-    html: str | None = output_file(
+    report: str | None = output_file(  # which merge calls so of other verbs' shards, too
         output="report",
+        flags=("--html",),
         suffix=".html",
         metavar="FILE",
         help="a report for the browser beside the output: sizes, identities, members, alignments",
@@ -100,7 +101,7 @@ class Cluster(
 Every sequence is aligned with every representative that it might join; docs/cluster.md says what is spared and why.
 Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrupted."""
     served = Served(title="Cluster", kind="clusters", example={"queries": "amplicons.fasta"})
-    finishes = ("representatives", "uc", "table", "html")
+    finishes = ("representatives", "uc", "table", "report")
 
     dereplicate: bool = option(
         default=False,
@@ -149,8 +150,8 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
 
     def _check_page(self) -> None:
         """Refuses a page whose name promises something else."""
-        if self.html is not None and suffix_of(self.html) not in ("", *format_of("clusters", "html").suffixes):
-            self.refuse(f"--html {self.html}: end the name in .html (and .gz or the like to compress)")
+        if self.report is not None and suffix_of(self.report) not in ("", *format_of("clusters", "html").suffixes):
+            self.refuse(f"--html {self.report}: end the name in .html (and .gz or the like to compress)")
 
     def _check_samples(self) -> None:
         """Refuses what belongs to tables, where there is none."""
@@ -296,7 +297,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
             "output": ("clusters", form),
             "representatives": ("representatives", "fasta"),
             "uc": ("clusters", "uc"),
-            "html": ("clusters", "html"),
+            "report": ("clusters", "html"),
             "table": ("counts", format_for_path("counts", places.get("table"))),
         }
         outputs = [
