@@ -1,5 +1,6 @@
 """The page of clusters, in a real browser."""
 
+import copy
 import io
 import itertools
 from xml.etree import ElementTree
@@ -11,7 +12,7 @@ import tropalign as ta
 from formats.page import FOREIGN
 from formats.test_pairs_html import HOSTILE, data_of
 from formats.test_placed import HEADER
-from tropalign.formats.clusters import ClustersContext, report
+from tropalign.formats.clusters import ClustersContext, report, tables
 from tropalign.formats.clusters.report import chosen_rows, member_identities, packed_cigars
 from tropalign.formats.registry import make_writer
 
@@ -23,13 +24,13 @@ def reads(n_parents=12, seed=0, length=60):
     rng, found = np.random.default_rng(seed), {}
     for parent in range(n_parents):
         letters = rng.choice(list("ACGT"), length)
-        for copy in range(1 + 12 // (parent + 1)):
+        for number in range(1 + 12 // (parent + 1)):
             text = letters.copy()
             text[rng.integers(length)] = rng.choice(list("ACGT"))
-            text = np.delete(text, rng.integers(length)) if copy % 2 else text
+            text = np.delete(text, rng.integers(length)) if number % 2 else text
             read = "".join(text)
-            name = f"p{parent}r{copy};size={1 + copy % 3}"
-            found[name] = read[::-1].translate(OTHER_STRAND) if copy % 3 == 1 else read
+            name = f"p{parent}r{number};size={1 + number % 3}"
+            found[name] = read[::-1].translate(OTHER_STRAND) if number % 3 == 1 else read
     return found
 
 
@@ -250,6 +251,23 @@ def test_names_are_text_and_nothing_else(opened_report, browser, is_dark):
     page(FOREIGN)
     assert page("window.foreign") is None
     assert any("Content Security Policy" in entry["message"] for entry in browser.get_log("browser"))
+
+
+@pytest.mark.parametrize(("mode", "is_known"), [("global", True), ("local", False)])
+def test_results_of_earlier_versions(opened_report, tmp_path, monkeypatch, mode, is_known):
+    """They did not keep where alignments begin: only those of whole sequences are shown."""
+    clusters = ta.cluster(["TTTTTACGTACGTACGT", "ACGTACGTACGTTTTTT"], 0.5, mode=mode, min_coverage=0.3)
+    state = {name: value for name, value in vars(clusters).items() if not name.endswith("_start")}
+    kept = copy.copy(clusters)
+    vars(kept).clear()
+    kept.__setstate__(state)
+    monkeypatch.setattr(tables, "_RESULT_COLUMNS", [name for name in tables._RESULT_COLUMNS if "_start" not in name])
+    clusters.write(tmp_path / "x.result")
+    read = ta.read_result(tmp_path / "x.result")
+    assert (kept == clusters) == (read == clusters) == is_known and kept == read
+    page = opened_report(page_of(kept))
+    page("page.openMember(1)")
+    assert page.text("member-note").startswith("An earlier version made this result") != is_known
 
 
 def test_proteins_and_a_sequence_alone(opened_report):

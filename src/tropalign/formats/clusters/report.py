@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import re
 from collections.abc import Iterable
 from typing import IO, Any
 
@@ -16,7 +15,7 @@ from tropalign.formats.format import Codec
 from tropalign.formats.header import Header
 from tropalign.formats.pages.web_page import Report, leb128, write_report_page
 from tropalign.formats.part_arrays import part_arrays
-from tropalign.results.clusters import Clusters
+from tropalign.results.clusters import RUN, Clusters
 
 PAGE = "clusters"
 SCRIPTS = ("viewer/pictures.js", "ranks.js", "clusters.js")
@@ -66,7 +65,8 @@ def columns_of(clusters: Clusters, rows: Index, has_letters: NDArray[np.bool_]) 
     batch, is_member = clusters.sequences, ~is_first
     cigars = zip(rows.tolist(), has_letters.tolist(), strict=True)
     paths, path_sizes, reach = packed_cigars((clusters.cigars[k] if has else None) or "" for k, has in cigars)
-    start = clusters.member_start[rows]
+    start, other = clusters.member_start[rows], clusters.representative_start[rows]
+    is_known = (start >= 0) & (other >= 0)
     of_strand = np.where(clusters.strand[rows] < 0, batch.lengths[rows] - start - reach, start)
     least, mean = member_identities(clusters)
     return {
@@ -85,8 +85,8 @@ def columns_of(clusters: Clusters, rows: Index, has_letters: NDArray[np.bool_]) 
         "letters": batch[rows[has_letters]].letters,
         "paths": paths,
         "path_sizes": path_sizes,
-        "member_start": of_strand,
-        "representative_start": clusters.representative_start[rows],
+        "member_start": np.where(is_known, of_strand, -1),
+        "representative_start": np.where(is_known, other, -1),
     }
 
 
@@ -106,7 +106,6 @@ def member_identities(clusters: Clusters) -> tuple[NDArray[np.float64], NDArray[
     return np.where(counts > 0, least, np.nan), mean
 
 
-_RUN = re.compile(r"([0-9]+)([=XID])")
 #: Kinds of runs as in `pairs`: two residues, one of the member, one of the representative.
 _KINDS = {"=": 0, "X": 0, "I": 1, "D": 2}
 
@@ -125,7 +124,7 @@ def packed_cigars(cigars: Iterable[str]) -> tuple[NDArray[np.uint8], Index, Inde
     counts, reach = [], []
     for cigar in cigars:
         runs: list[tuple[int, int]] = []
-        for length, sign in _RUN.findall(cigar):
+        for length, sign in RUN.findall(cigar):
             kind, before = _KINDS[sign], 0
             if runs and runs[-1][0] == kind:
                 before = runs.pop()[1]

@@ -161,10 +161,11 @@ class ClustersPage {
   }
   /** Why there is no alignment of a row; empty where there is one. */
   whyNone(row, first) {
-    const {has_letters: has, path_sizes: sizes} = this.arrays;
+    const {has_letters: has, path_sizes: sizes, member_start: starts} = this.arrays;
     if (row === first) return "This is the representative.";
     if (!has[row] || !has[first])
       return "The page has no room for these sequences: the other outputs have their CIGAR.";
+    if (starts[row] < 0) return "An earlier version made this result, which did not keep where alignments begin.";
     return sizes[row] ? "" : "This alignment is empty: no residues are paired.";
   }
   drawAlignment() {
