@@ -190,7 +190,7 @@ def _alignment(
 
 
 def _residue_shares(columns: NDArray[np.int32]) -> NDArray[np.float32]:
-    """Of each residue of the core columns the others of its column that are beside it in the test; NaN for gaps."""
+    """The share of its neighbours in a core column that each residue has in the test, too; NaN for gaps."""
     n_rows, n_columns = columns.shape
     shares = np.full(columns.shape, np.nan, np.float32)
     step = max(1, BLOCK_CELLS // n_rows)
