@@ -34,7 +34,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-BESIDE = ["--representatives", "{}.fa", "--uc", "{}.uc2", "--sizeout"]
+BESIDE = ["--representatives", "{}.fa", "--uc", "{}.uc2", "--html", "{}.html", "--sizeout"]
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -45,9 +45,9 @@ def test_shards_become_the_bytes_of_one_run(case):
         paths = shards_of(count, ["cluster", "in.fa", *words])
         random.Random(count).shuffle(paths)
         out = "merged.uc.gz" if case == "average" else "merged.tsv.gz"
-        assert main(["merge", *paths, "-o", out, *named(BESIDE[:4], "merged"), "-q", "-t", "2"]) == 0
+        assert main(["merge", *paths, "-o", out, *named(BESIDE[:6], "merged"), "-q", "-t", "2"]) == 0
         assert gzip.decompress(Path(out).read_bytes()) == Path("one.x").read_bytes()
-        for suffix in (".fa", ".uc2"):
+        for suffix in (".fa", ".uc2", ".html"):
             assert Path(f"merged{suffix}").read_bytes() == Path(f"one{suffix}").read_bytes()
 
 

@@ -118,6 +118,15 @@ def test_nothing_to_train_on_is_told(tmp_path, capsys):
     assert "there is no letter to train on: all are in long runs of missing ones" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("suffix", [".bedgraph", ".bdg"])
+def test_bedgraph_has_the_support(made, tmp_path, suffix):
+    assert decode("--model", "cpg", made, "-o", tmp_path / f"x{suffix}") == 0
+    lines = [line.split("\t") for line in (tmp_path / f"x{suffix}").read_text().splitlines()]
+    assert decode("--model", "cpg", made, "-o", tmp_path / "x.tsv") == 0
+    expected = [[row[0], row[1], row[2], row[5]] for row in rows((tmp_path / "x.tsv").read_text())]
+    assert lines == expected and len(lines) == 2
+
+
 def test_bed_by_suffix_and_compressed(made, tmp_path, monkeypatch):
     assert decode("--model", "cpg", made, "-o", tmp_path / "x.bed.gz") == 0
     with gzip.open(tmp_path / "x.bed.gz", "rt") as lines:

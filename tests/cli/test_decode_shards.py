@@ -19,6 +19,7 @@ OUTPUTS = {
     "bed": ["-o", "{}.bed.gz", "-f", "bed", "--by", "posterior", "--min-length", "5"],
     "all labels": ["-o", "{}.tsv", "--label", "island", "--label", "background", "--no-comments"],
     "a picture": ["-o", "{}.tsv.xz", "--plot", "{}.svg"],
+    "bedgraph": ["-o", "{}.bdg", "-f", "bedgraph"],
     "nothing": ["-o", "{}.bed", "--min-length", "100000"],
 }
 WORDS = ["decode", "--model", "cpg", "--skip-empty", "-q", "a.fa", "b.fa", "a.fa"]

@@ -84,3 +84,27 @@ def test_what_cannot_be_scored(files, capsys, monkeypatch, arguments, code, word
     assert main(["score", *arguments]) == code
     error = capsys.readouterr().err
     assert words in error and error.count("\n") == 1
+
+
+def test_a_page_beside_the_table(files, capsys):
+    page = files / "x.html"
+    words = ["score", "--reference", str(files / "ref.fa"), str(files / "poor.fa"), "--html", str(page)]
+    assert main(words) == 0
+    assert table(capsys.readouterr().out)[1][1] == "0.0000"
+    text = page.read_text()
+    assert '"title":"poor and ref"' in text and '"SP 0.0000"' in text and "tropalign score" in text
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["good.fa", "poor.fa", "--html", "x.html"], "--html shows one alignment: name one, or leave --html out"),
+        (["good.fa", "--html", "x.svg"], "x.svg: end the name in .html (and .gz or the like to compress)"),
+        (["good.fa", "--html", "good.fa.html", "-o", "good.fa.html"], "good.fa.html"),
+    ],
+)
+def test_what_is_no_page(files, capsys, monkeypatch, words, sentence):
+    monkeypatch.chdir(files)
+    assert main(["score", "--reference", "ref.fa", *words]) == 2
+    assert sentence in capsys.readouterr().err
+    assert not (files / "x.html").exists()

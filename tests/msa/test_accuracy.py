@@ -104,3 +104,47 @@ def test_alignments_that_cannot_be_scored(test, words):
 def test_references_that_judge_nothing(reference, mask, words):
     with pytest.raises(InputError, match=words):
         tropalign.score_alignment({"a": "AC", "b": "AC"}, reference, mask=mask)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_shares_of_residues_are_by_their_definition(seed):
+    rng = np.random.default_rng(seed)
+    sequences = {f"s{k}": "".join(rng.choice(list("ACGT"), rng.integers(1, 9))) for k in range(rng.integers(2, 6))}
+
+    def aligned():
+        rows = {}
+        for name, text in sequences.items():
+            columns = np.sort(rng.choice(10, len(text), replace=False))
+            row = np.full(10, "-")
+            row[columns] = list(text)
+            rows[name] = "".join(row)
+        return rows
+
+    test, reference = aligned(), aligned()
+    mask = rng.random(10) < 0.8
+    mask[0] = True
+
+    def columns_of(row):
+        return [k for k, letter in enumerate(row) if letter != "-"]
+
+    expected = []
+    for name in sequences:
+        for place, column in enumerate(columns_of(reference[name])):
+            beside = [
+                (other, columns_of(reference[other]).index(column))
+                for other in sequences
+                if other != name and reference[other][column] != "-"
+            ]
+            own = columns_of(test[name])[place]
+            together = [columns_of(test[other])[where] == own for other, where in beside]
+            expected.append(sum(together) / len(together) if together and mask[column] else np.nan)
+    try:
+        score = tropalign.score_alignment(test, reference, mask=mask)
+    except InputError:
+        return  # no pair counts
+    found = accuracy.agreement(test, reference, mask=mask)
+    np.testing.assert_allclose(found.shares, expected, rtol=1e-6)
+    np.testing.assert_array_equal(found.shares, found.reference_shares)
+    assert (found.sp, found.tc) == (score.sp, score.tc)
+    right = found.column_shares(of_reference=True) == 1
+    assert right.sum() == score.n_columns_aligned

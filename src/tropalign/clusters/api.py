@@ -155,12 +155,15 @@ def _with_alignments(comparison: Comparison, labels: NDArray[np.int64], represen
         "strand": np.ones(n, np.int8),
         "score": np.zeros(n, np.int32),
         "cigars": [None] * n,
+        "member_start": np.zeros(n, np.int64),
+        "representative_start": np.zeros(n, np.int64),
     }
     begin = 0
     for table, identity in comparison.alignments(members, representatives[labels[members]]):
         some = members[begin : begin + len(table)]
         begin += len(table)
         columns["identity"][some] = identity
+        columns["member_start"][some], columns["representative_start"][some] = table.query_start, table.target_start
         columns["score"] = columns["score"].astype(table.score.dtype, copy=False)
         columns["score"][some] = table.score
         if table.strand is not None:

@@ -88,8 +88,8 @@ class Uniques:
         """
         n = len(self.sequences)
         own, sizes = np.arange(n), counts_of(self.sequences.names)
-        strand, score = np.ones(n, np.int8), np.zeros(n, np.int32)
-        return Clusters(self.sequences, own, own, own, sizes, np.ones(n), strand, score, [None] * n)
+        strand, score, start = np.ones(n, np.int8), np.zeros(n, np.int32), np.zeros(n, np.int64)
+        return Clusters(self.sequences, own, own, own, sizes, np.ones(n), strand, score, [None] * n, start, start)
 
 
 def dereplicate(

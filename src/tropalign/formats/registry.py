@@ -1,10 +1,10 @@
 """Finds formats by the kind of results that they take and their name or suffix, and binds them to what they write.
 
 A kind is "pairs" or "plots", "placed" or one of its outputs ("placed/rows", the alignment, "placed/table",
-"placed/branches", "placed/taxa", "placed/sunburst", "placed/otus", "placed/report"), "aligned" or "confidence",
-"trees", "hits", "paths", "segments" or "tracks", "clusters", "counts" or "representatives", "chimeras/table" or
-"chimeras/sequences", "models". Rooms list their formats in ``FORMATS``; nothing that writes is imported before it is
-needed.
+"placed/branches", "placed/taxa", "placed/sunburst", "placed/otus", "placed/report"), "aligned", "aligned/agreement" (a
+page) or "confidence", "trees", "hits", "paths", "segments" or "tracks", "clusters", "counts" or "representatives",
+"chimeras/table" or "chimeras/sequences", "models". Rooms list their formats in ``FORMATS``; nothing that writes is
+imported before it is needed.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from tropalign.errors import InputError, UsageError, damage
 from tropalign.formats.result_file import LAYOUT, Arrays, Packed, read_packed
 from tropalign.results import ragged
 from tropalign.results.alignments import AlignmentTable
-from tropalign.results.clusters import Clusters
+from tropalign.results.clusters import Clusters, starts_by_cigars
 from tropalign.results.found_hits import DOMAIN_COLUMNS, FILTERS, HIT_COLUMNS, LINES, TEXTS, Query
 from tropalign.results.hits import Hits
 from tropalign.results.multiple import MultipleAlignment
@@ -208,6 +208,7 @@ def _clusters(notes: dict[str, Any], arrays: Arrays) -> Clusters:
     n = len(batch)
     representatives = _vector(arrays, "representative_index", np.int64)
     types = {"labels": np.int64, "rank": np.int64, "sizes": np.int64, "identity": np.float64, "strand": np.int8}
+    starts = ("member_start", "representative_start")
     columns: dict[str, Any] = {name: _vector(arrays, name, dtype, n) for name, dtype in types.items()}
     score, cigars = arrays["score"], notes["cigars"]
     if score.dtype not in (np.int32, np.float64) or len(score) != n:
@@ -218,6 +219,12 @@ def _clusters(notes: dict[str, Any], arrays: Arrays) -> Clusters:
     _within(columns["labels"], 0, len(representatives))
     _within(columns["rank"], 0, n)
     known = [None if cigar is None else _text(cigar) for cigar in cigars]
+    of = representatives[columns["labels"]]
+    if starts[0] not in arrays:  # files of before they were kept
+        arrays |= starts_by_cigars(batch, of, known)
+    for name, lengths in zip(starts, (batch.lengths, batch.lengths[of]), strict=True):
+        columns[name] = _vector(arrays, name, np.int64, n)
+        _within(columns[name], -1, lengths + 1)
     return Clusters(batch, representative_index=representatives, score=score, cigars=known, **columns)
 
 

@@ -13,13 +13,16 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError
+from tropalign.results.agreement import Agreement
+from tropalign.results.multiple import GAP, MultipleAlignment
 from tropalign.sequences.aligned_files import GAPS, read_alignment
+from tropalign.sequences.alphabet import Alphabet
 
 #: Cells of the reference that are sorted at a time.
 BLOCK_CELLS = 1 << 22
@@ -102,6 +105,23 @@ def score_alignment(
     >>> score.sp, score.n_pairs
     (0.0, 3)
     """
+    compared = _compared(test, reference, mask)
+    return _counted(compared.columns[:, compared.core], len(compared.names), compared.reference_file)
+
+
+class _Compared(NamedTuple):
+    """An alignment beside its reference: rows of both, and for each cell of the reference the test's column."""
+
+    names: tuple[str, ...]
+    letters: NDArray[np.uint8]
+    test_names: tuple[str, ...]
+    test_letters: NDArray[np.uint8]
+    core: NDArray[np.bool_]
+    columns: NDArray[np.int32]
+    reference_file: str | None
+
+
+def _compared(test: object, reference: object, mask: NDArray[np.bool_] | None) -> _Compared:
     names, letters = _rows(reference, "the reference")
     test_names, test_letters = _rows(test, "the test")
     file = str(test) if isinstance(test, str | os.PathLike) else None
@@ -118,7 +138,79 @@ def score_alignment(
                 record=name,
             )
         columns[row] = _columns_of(letters[row], test_letters[number[name]], file, name)
-    return _counted(columns[:, core], len(names), reference_file)
+    return _Compared(names, letters, test_names, test_letters, core, columns, reference_file)
+
+
+def agreement(
+    test: str | os.PathLike[str] | Mapping[str, str] | Rows,
+    reference: str | os.PathLike[str] | Mapping[str, str] | Rows,
+    *,
+    mask: NDArray[np.bool_] | None = None,
+) -> Agreement:
+    """Which residues of an alignment stand beside those that the reference has beside them.
+
+    Parameters
+    ----------
+    test, reference, mask
+        As of `score_alignment`, which raises the same errors.
+
+    Returns
+    -------
+    Agreement
+
+    Examples
+    --------
+    >>> agreement({"a": "ACDE", "b": "AC-E"}, {"a": "ACDE", "b": "A-CE"}).shares.tolist()
+    [1.0, nan, 0.0, 1.0, 1.0, 0.0, 1.0]
+    """
+    found = _compared(test, reference, mask)
+    score = _counted(found.columns[:, found.core], len(found.names), found.reference_file)
+    shares = np.full(found.letters.shape, np.nan, np.float32)
+    shares[:, found.core] = _residue_shares(found.columns[:, found.core])
+    number = {name: k for k, name in enumerate(found.test_names)}
+    own = [number.pop(name) for name in found.names]
+    order = [*own, *number.values()]
+    rows = np.full((len(order), found.test_letters.shape[1]), np.nan, np.float32)
+    row, column = np.nonzero(found.columns >= 0)
+    rows[row, found.columns[row, column]] = shares[row, column]
+    aligned = _alignment(tuple(found.test_names[k] for k in order), found.test_letters[order])
+    beside = _alignment(found.names, found.letters, aligned.sequences.alphabet)
+    of_residues = (
+        rows[is_residue(found.test_letters[order])],
+        shares[is_residue(found.letters)],
+    )
+    return Agreement(aligned, beside, *of_residues, score.sp, score.tc)
+
+
+def _alignment(
+    names: tuple[str, ...], letters: NDArray[np.uint8], alphabet: Alphabet | None = None
+) -> MultipleAlignment:
+    plain = np.where(is_residue(letters), letters, np.uint8(GAP))
+    return MultipleAlignment.from_rows(names, plain, alphabet)
+
+
+def _residue_shares(columns: NDArray[np.int32]) -> NDArray[np.float32]:
+    """The share of its neighbours in a core column that each residue has in the test, too; NaN for gaps."""
+    n_rows, n_columns = columns.shape
+    shares = np.full(columns.shape, np.nan, np.float32)
+    step = max(1, BLOCK_CELLS // n_rows)
+    for begin in range(0, n_columns, step):
+        block = columns[:, begin : begin + step].T
+        order = np.argsort(block, axis=1, kind="stable")
+        ranked = np.take_along_axis(block, order, axis=1)  # equal columns side by side, gaps in front
+        begins = np.ones(block.shape, bool)
+        begins[:, 1:] = ranked[:, 1:] != ranked[:, :-1]
+        places = np.flatnonzero(begins)
+        sizes = np.diff(places, append=block.size)
+        together = np.repeat(sizes, sizes).reshape(block.shape)
+        n_others = (block >= 0).sum(axis=1, keepdims=True) - 1
+        counts = (ranked >= 0) & (n_others > 0)
+        found = np.full(block.shape, np.nan)
+        np.divide(together - 1, n_others, out=found, where=counts)
+        own = np.empty_like(found)
+        np.put_along_axis(own, order, found, axis=1)
+        shares[:, begin : begin + step] = own.T
+    return shares
 
 
 def _rows(given: object, what: str) -> tuple[tuple[str, ...], NDArray[np.uint8]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -29,6 +30,38 @@ class Cluster(NamedTuple):
 
     representative: str
     members: list[str]
+
+
+#: A run of a CIGAR: how many columns, and their kind.
+RUN = re.compile(r"([0-9]+)([=XID])")
+
+
+def starts_by_cigars(
+    sequences: SequenceBatch, members_of: NDArray[np.int64], cigars: Sequence[str | None]
+) -> dict[str, NDArray[np.int64]]:
+    """Where alignments begin, as far as CIGARs tell: 0 where they have all residues, else -1.
+
+    Parameters
+    ----------
+    members_of
+        The representative of each sequence, int64, shape (n,).
+
+    Returns
+    -------
+    dict
+        ``member_start`` and ``representative_start``, int64, shape (n,).
+    """
+    reach = np.zeros((2, len(cigars)), np.int64)
+    for k, cigar in enumerate(cigars):
+        for length, sign in RUN.findall(cigar or ""):
+            reach[0, k] += int(length) * (sign != "D")
+            reach[1, k] += int(length) * (sign != "I")
+    is_itself = np.array([cigar is None for cigar in cigars], bool)
+    whole = [is_itself | (reach[0] == sequences.lengths), is_itself | (reach[1] == sequences.lengths[members_of])]
+    return {
+        name: np.where(has_all, 0, -1)
+        for name, has_all in zip(("member_start", "representative_start"), whole, strict=True)
+    }
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -58,6 +91,9 @@ class Clusters(Table[Cluster]):
         Of the alignment with the representative; 0 for itself.
     cigars : list of str or None, n
         That alignment, along the representative's forward strand; None for itself.
+    member_start, representative_start : int64, shape (n,)
+        The first residue of the member (along its strand as given) and of the representative that the alignment has;
+        0 but in modes "local" and "semiglobal"; -1 where an earlier version, which did not keep it, made the result.
 
     Examples
     --------
@@ -77,6 +113,14 @@ class Clusters(Table[Cluster]):
     strand: NDArray[np.int8]
     score: NDArray[Any]
     cigars: Sequence[str | None]
+    member_start: NDArray[np.int64]
+    representative_start: NDArray[np.int64]
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Takes pickles of earlier versions, too, which did not keep where alignments begin."""
+        self.__dict__.update(state)
+        if "member_start" not in state:
+            self.__dict__.update(starts_by_cigars(self.sequences, self.representative_index[self.labels], self.cigars))
 
     def __len__(self) -> int:
         return len(self.representative_index)
@@ -232,7 +276,7 @@ class Clusters(Table[Cluster]):
         stays = np.flatnonzero(label[self.labels] >= 0)
         place = np.full(len(self.sequences), -1)
         place[stays] = np.arange(len(stays))
-        kept = ("rank", "sizes", "identity", "strand", "score")
+        kept = ("rank", "sizes", "identity", "strand", "score", "member_start", "representative_start")
         return replace(
             self,
             sequences=self.sequences[stays],
@@ -269,7 +313,8 @@ class Clusters(Table[Cluster]):
         path
             ``-`` is standard output; a suffix such as ``.gz`` compresses.
         format
-            "tsv", "uc" or "fasta" (the representatives): by the suffix of the path when not given.
+            "tsv", "uc", "html" (a page for the browser) or "fasta" (the representatives): by the suffix of the path
+            when not given.
 
         Raises
         ------

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from tropalign.clusters.options import MIN_IDENTITY, ClusteringOptions, ClusterOptions, CoverageOf
-from tropalign.formats.registry import format_for_path, format_names
+from tropalign.formats.registry import format_for_path, format_names, format_of, suffix_of
 from tropalign.options.option import Options, again, but, option, output_file
 from tropalign.pairwise.options import ModeName, ModeOption
 from tropalign.verbs.alignment import ModesOptions
@@ -57,6 +57,13 @@ class ResultOptions(Options, group=GROUP):
         help="the clusters in USEARCH's format, beside those of -o",
         form_help="The clusters in USEARCH's format, beside the result",
     )
+    report: str | None = output_file(  # which merge calls so of other verbs' shards, too
+        output="report",
+        flags=("--html",),
+        suffix=".html",
+        metavar="FILE",
+        help="a report for the browser beside the output: sizes, identities, members, alignments",
+    )
     sizeout: bool = option(
         default=False,
         label="Sizes in names",
@@ -89,11 +96,12 @@ class Cluster(
   tropalign cluster reads.fa -o clusters.tsv --representatives otus.fa --sizeout
   tropalign cluster reads.fa --min-identity 0.99 --order abundance --strand both -o clusters.uc
   tropalign cluster proteins.fa --method average --min-identity 0.4 --identity columns -o families.tsv
+  tropalign cluster reads.fa -o clusters.tsv --html clusters.html
 
 Every sequence is aligned with every representative that it might join; docs/cluster.md says what is spared and why.
 Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrupted."""
     served = Served(title="Cluster", kind="clusters", example={"queries": "amplicons.fasta"})
-    finishes = ("representatives", "uc", "table")
+    finishes = ("representatives", "uc", "table", "report")
 
     dereplicate: bool = option(
         default=False,
@@ -140,6 +148,11 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         if self.method != "greedy" and self.assign != "best":
             self.refuse("--assign belongs to --method greedy: leave it out")
 
+    def _check_page(self) -> None:
+        """Refuses a page whose name promises something else."""
+        if self.report is not None and suffix_of(self.report) not in ("", *format_of("clusters", "html").suffixes):
+            self.refuse(f"--html {self.report}: end the name in .html (and .gz or the like to compress)")
+
     def _check_samples(self) -> None:
         """Refuses what belongs to tables, where there is none."""
         self.check_samples()
@@ -163,6 +176,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         for kind, path in (("representatives", self.representatives), ("counts", self.table)):
             if path is not None:
                 format_for_path(kind, path)
+        self._check_page()
         show = started(self, list(places.values()), [*self.queries, self.matrix], holds=True)
         batch = self.reads()
         uniques = dereplicated(batch, self.strand, self.min_size or 1) if self.dereplicate else None
@@ -268,6 +282,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
     ) -> list[Output]:
         """The files that are written to these places."""
         from tropalign import __version__
+        from tropalign.execution.files import check_terminal
         from tropalign.execution.run import Output
         from tropalign.formats.clusters import ClustersContext
         from tropalign.formats.header import Header
@@ -279,13 +294,18 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
             "output": ("clusters", form),
             "representatives": ("representatives", "fasta"),
             "uc": ("clusters", "uc"),
+            "report": ("clusters", "html"),
             "table": ("counts", format_for_path("counts", places.get("table"))),
         }
-        return [
+        outputs = [
             Output(kind, places[name], make_writer(kind, own, header, context))
             for name, (kind, own) in kinds.items()
             if name in places
         ]
+        for output in outputs:
+            if output.writer.is_binary:
+                check_terminal(output.writer.name, output.path)
+        return outputs
 
 
 def _parameters(words: list[str], chosen: ClusterOptions, data: bytes) -> dict[str, str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from tropalign.formats.format import TSV, Format
-from tropalign.options.option import input_file, option
+from tropalign.options.option import input_file, option, output_file
 from tropalign.verbs.command import Command, Served
 from tropalign.verbs.run_options import OutputOptions
 
@@ -35,7 +35,8 @@ class Score(Command, OutputOptions):
     example = """example:
   tropalign score --reference reference.fa alignment.fa
   tropalign score --reference reference.fa tropalign.fa mafft.fa muscle.fa
-  tropalign score --reference references/ alignments/ -o scores.tsv"""
+  tropalign score --reference references/ alignments/ -o scores.tsv
+  tropalign score --reference reference.fa alignment.fa --html compared.html"""
     served = Served(
         title="Score alignments",
         kind="",
@@ -70,6 +71,12 @@ class Score(Command, OutputOptions):
         help="the columns of the reference that count, instead of those in upper case: a text of as many letters, "
         "1 or x where a column counts, 0 or . elsewhere",
     )
+    html: str | None = output_file(
+        output="report",
+        suffix=".html",
+        metavar="FILE",
+        help="a page for the browser, of one alignment: its residues and the reference's coloured by what is right",
+    )
     all_columns: bool = option(
         default=False, label="All columns count", is_common=True, help="every column of the reference counts"
     )
@@ -84,12 +91,16 @@ class Score(Command, OutputOptions):
         if [*self.alignments, self.reference, self.mask].count("-") > 1:
             self.refuse("standard input can be read once: name - once")
         pairs = _pairs(self)
+        self._check_page(len(pairs))
         inputs = [path for pair in pairs for path in pair] + ([self.mask] if self.mask else [])
-        check_outputs([self.output], inputs)
-        hold_outputs([self.output])
+        outputs = list(self.places().values())
+        check_outputs(outputs, inputs)
+        hold_outputs(outputs)
         if suffix_of(self.output) not in SUFFIXES:
             self.refuse(f"{self.output}: scores are tab-separated text: end the name in .tsv or .txt")
         found = [(test, _score(self, test, reference)) for test, reference in pairs]
+        if self.html is not None:
+            _write_page(self, *pairs[0])
         rows = [
             [test, f"{s.sp:.4f}", f"{s.tc:.4f}", *map(str, (s.n_columns, s.n_pairs, s.n_sequences))]
             for test, s in found
@@ -98,6 +109,19 @@ class Score(Command, OutputOptions):
             _show(rows, [score for _, score in found])
         else:
             write_to(self.output, lambda out: _write_tsv(rows, out))
+
+    def _check_page(self, n_alignments: int) -> None:
+        """Refuses a page that there cannot be."""
+        from tropalign.execution.files import check_terminal
+        from tropalign.formats.registry import format_of, suffix_of
+
+        if self.html is None:
+            return
+        if n_alignments > 1:
+            self.refuse("--html shows one alignment: name one, or leave --html out")
+        if suffix_of(self.html) not in ("", *format_of("aligned/agreement", "html").suffixes):
+            self.refuse(f"--html {self.html}: end the name in .html (and .gz or the like to compress)")
+        check_terminal("html", self.html)
 
 
 def _pairs(options: Score) -> list[tuple[str, str]]:
@@ -145,16 +169,35 @@ def _stem(path: str) -> str:
 
 def _score(options: Score, test: str, reference: str) -> AlignmentScore:
     from tropalign.msa.accuracy import score_alignment
+
+    return score_alignment(test, reference, mask=_mask(options, reference))
+
+
+def _mask(options: Score, reference: str) -> NDArray[np.bool_] | None:
+    """The columns that count; None: those in upper case."""
     from tropalign.sequences.aligned_files import read_alignment
 
-    mask: NDArray[np.bool_] | None = None
     if options.all_columns:
         import numpy as np
 
-        mask = np.ones(read_alignment(reference)[1].shape[1], bool)
-    elif options.mask is not None:
-        mask = _read_mask(options.mask)
-    return score_alignment(test, reference, mask=mask)
+        return np.ones(read_alignment(reference)[1].shape[1], bool)
+    return None if options.mask is None else _read_mask(options.mask)
+
+
+def _write_page(options: Score, test: str, reference: str) -> None:
+    from tropalign import __version__
+    from tropalign.execution.files import write_to
+    from tropalign.formats.aligned import AlignedContext, title_of
+    from tropalign.formats.header import Header
+    from tropalign.formats.registry import make_writer
+    from tropalign.msa.accuracy import agreement
+
+    found = agreement(test, reference, mask=_mask(options, reference))
+    header = Header(__version__, options.command_line(), {})
+    context = AlignedContext(f"{title_of(test)} and {title_of(reference)}")
+    writer = make_writer("aligned/agreement", "html", header, context)
+    assert options.html is not None
+    write_to(options.html, lambda out: writer.assemble([writer.encode(found)], out))
 
 
 def _read_mask(path: str) -> NDArray[np.bool_]:

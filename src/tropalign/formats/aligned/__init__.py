@@ -33,6 +33,7 @@ FORMATS = {
         ConfidenceFormat(*PNG, "aligned.picture"),
         ConfidenceFormat(*RESULT, "aligned.result"),
     ),
+    "aligned/agreement": (Format(*HTML, "aligned.agreement"),),
     "confidence": (ConfidenceFormat(*TSV, "aligned.confidence"), ConfidenceFormat(*PARQUET, "aligned.confidence")),
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterable
-from typing import IO
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,22 +37,25 @@ def _features(alignment: MultipleAlignment, context: AlignedContext) -> list[tup
     return [(row_of[one.sequence], one.begin, one.end, one.kind, one.name) for one in known]
 
 
+def data_of(alignment: MultipleAlignment, context: AlignedContext) -> dict[str, Any]:
+    """What the page's scripts read of the alignment."""
+    return {
+        "title": context.title,
+        "kind": "nucleotide" if alignment.sequences.alphabet.has_strands else "protein",
+        "n_columns": alignment.n_columns,
+        "names": list(alignment.names),
+        "descriptions": list(alignment.sequences.descriptions or ()),
+        "letters": alignment.letters.tobytes().decode("latin-1"),
+        "confidence": _bytes(alignment.residue_confidence),
+        "column_confidence": _bytes(alignment.column_confidence),
+        "tree": alignment.tree,
+        "features": _features(alignment, context),
+    }
+
+
 def encode(alignment: MultipleAlignment, context: AlignedContext) -> bytes:
     """The alignment as the page's JSON."""
-    return json_text(
-        {
-            "title": context.title,
-            "kind": "nucleotide" if alignment.sequences.alphabet.has_strands else "protein",
-            "n_columns": alignment.n_columns,
-            "names": list(alignment.names),
-            "descriptions": list(alignment.sequences.descriptions or ()),
-            "letters": alignment.letters.tobytes().decode("latin-1"),
-            "confidence": _bytes(alignment.residue_confidence),
-            "column_confidence": _bytes(alignment.column_confidence),
-            "tree": alignment.tree,
-            "features": _features(alignment, context),
-        }
-    )
+    return json_text(data_of(alignment, context))
 
 
 def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: AlignedContext) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tropalign.formats.format import FASTA, RESULT, TEXT, TSV, Format
+from tropalign.formats.format import FASTA, HTML, RESULT, TEXT, TSV, Format
 
 if TYPE_CHECKING:
     from tropalign.results.clusters import Clusters
@@ -16,6 +16,7 @@ FORMATS = {
     "clusters": (
         Format(*TSV, "clusters.tables"),
         Format("uc", (".uc",), TEXT, "USEARCH's clusters", "clusters.tables"),
+        Format(*HTML, "clusters.report"),
         Format(*RESULT, "clusters.tables"),
     ),
     "counts": (

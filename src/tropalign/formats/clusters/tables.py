@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from itertools import groupby
 
 import numpy as np
@@ -13,7 +12,7 @@ from tropalign.formats.format import Codec, concatenated
 from tropalign.formats.header import Header
 from tropalign.formats.result_file import Packed, result_format
 from tropalign.formats.saved_results import batch_packed
-from tropalign.results.clusters import Clusters
+from tropalign.results.clusters import RUN, Clusters
 from tropalign.results.otu_table import new_names, otu_names
 from tropalign.results.rows import check_names
 from tropalign.sequences.counts import with_count
@@ -44,7 +43,6 @@ def encode_tsv(clusters: Clusters, context: ClustersContext) -> bytes:
     return "".join(rows).encode("utf-8", "backslashreplace")
 
 
-_RUN = re.compile(r"([0-9]+)([=XID])")
 #: USEARCH's operations say what happens to the member, on the way to the representative.
 _LETTERS = {"=": "M", "X": "M", "I": "D", "D": "I"}
 
@@ -77,7 +75,7 @@ def compact(cigar: str) -> str:
     >>> compact("2I3=1X4=1D"), compact("8=")
     ('2D8MI', '=')
     """
-    runs = [(_LETTERS[kind], int(count), kind) for count, kind in _RUN.findall(cigar)]
+    runs = [(_LETTERS[kind], int(count), kind) for count, kind in RUN.findall(cigar)]
     if [kind for _, _, kind in runs] == ["="]:
         return "="
     pieces = []
@@ -87,7 +85,10 @@ def compact(cigar: str) -> str:
     return "".join(pieces) or "*"
 
 
-_RESULT_COLUMNS = ("labels", "representative_index", "rank", "sizes", "identity", "strand", "score")
+_RESULT_COLUMNS = (
+    "labels", "representative_index", "rank", "sizes", "identity", "strand", "score", "member_start",
+    "representative_start",
+)  # fmt: skip
 
 
 def pack(clusters: Clusters, context: ClustersContext) -> Packed:

@@ -6,6 +6,7 @@ FORMATS = {
     "segments": (
         Format(*TSV, "segments.tables"),
         Format("bed", (".bed",), TEXT, "intervals for genome browsers", "segments.tables"),
+        Format("bedgraph", (".bedgraph", ".bdg"), TEXT, "support along sequences", "segments.tables"),
         Format(*RESULT, "segments.tables"),
     ),
     "tracks": (Format(*SVG, "segments.tracks"), Format(*PNG, "segments.tracks")),

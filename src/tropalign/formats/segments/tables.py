@@ -1,4 +1,4 @@
-"""Segments as text, tab-separated or BED, and whole.
+"""Segments as text, tab-separated, BED or bedGraph, and whole.
 
 A tab-separated part begins with a line of its own: how many letters have no label, and how many there are;
 the rows follow.
@@ -73,6 +73,15 @@ def _bed_rows(segments: Segments) -> str:
     )
 
 
+def encode_bedgraph(segments: Segments, context: SegmentsContext) -> bytes:
+    """A line per segment with its support as the value; blanks as in BED."""
+    return rows_of(segments, _bedgraph_rows)
+
+
+def _bedgraph_rows(segments: Segments) -> str:
+    return "".join(f"{_word(found.sequence)}\t{found.start}\t{found.end}\t{found.support:.4f}\n" for found in segments)
+
+
 def _word(text: str) -> str:
     return re.sub(r"[\s\x00-\x1f\x7f]", "_", text)
 
@@ -87,4 +96,5 @@ def pack(segments: Segments, context: SegmentsContext) -> Packed:
 
 TSV = Codec(encode_tsv, assemble)
 BED = Codec(encode_bed, concatenated())
+BEDGRAPH = Codec(encode_bedgraph, concatenated())
 RESULT = result_format("segments", pack)

@@ -32,6 +32,8 @@ class Alignment {
     this.confidence = given.confidence && this.spread(bytesOf(given.confidence));
     this.columnConfidence =
       given.column_confidence && Float32Array.from(bytesOf(given.column_confidence), (b) => b / 255);
+    this.agreement = given.agreement ? this.spread(bytesOf(given.agreement)) : null;
+    this.columnAgreement = given.column_agreement ? Float32Array.from(bytesOf(given.column_agreement), shareOf) : null;
     this.measure();
     this.nodes = this.newick ? nodesOf(this.newick, this.names) : null;
     this.rowOf = this.rowPlace = Int32Array.from(this.names, (_, row) => row);
@@ -86,6 +88,8 @@ class Alignment {
       letters: cells(this.letters),
       confidence: this.confidence && cells(this.confidence),
       columnConfidence: this.columnConfidence && Float32Array.from(columns, (column) => this.columnConfidence[column]),
+      agreement: this.agreement && cells(this.agreement),
+      columnAgreement: this.columnAgreement && Float32Array.from(columns, (column) => this.columnAgreement[column]),
       rowOf: Int32Array.from(rows),
       columnOf: Int32Array.from(columns),
       rowPlace: places(rows, this.nRows),
@@ -190,6 +194,9 @@ class Alignment {
       .join("");
   }
 }
+
+/** A share of agreement, of a byte: 0 is of what does not count, else 1 + 200 times the share. */
+const shareOf = (byte) => byte ? (byte - 1) / 200 : NaN;
 
 function slots(kind) {
   const table = new Uint8Array(256).fill(GAP);

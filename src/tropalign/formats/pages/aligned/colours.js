@@ -123,6 +123,18 @@ const confidence = (alignment) => ({
   legend: Array.from({length: LEVELS + 1}, (_, k) => (k % 5 ? "" : (k / LEVELS).toFixed(2))),
 });
 
+const agreement = (alignment) => ({
+  rule:
+    "Of the residues beside this one in a column of the reference that counts, the share that stands beside it in " +
+    "the alignment, too; without a colour where the column does not count.",
+  palette: [null, ...Array.from({length: LEVELS + 1}, (_, k) => along(UNSURE_TO_SURE, k / LEVELS))],
+  of: (row, column) => {
+    const byte = alignment.agreement[row * alignment.nColumns + column];
+    return byte && 1 + Math.round(shareOf(byte) * LEVELS);
+  },
+  legend: Array.from({length: LEVELS + 1}, (_, k) => (k % 5 ? "" : (k / LEVELS).toFixed(2))),
+});
+
 const IDENTITY = [[.4, "#dbe6fb"], [.6, "#a9c4f5"], [.8, "#7199ea"]];
 const identity = (alignment) => {
   const table = new Uint8Array(alignment.nColumns * SLOTS);
@@ -140,6 +152,7 @@ const identity = (alignment) => {
 };
 
 const SCHEMES = {
+  agreement: {title: "Agreement", make: agreement, fits: (a) => a.agreement !== null},
   clustal: {title: "Clustal X", make: clustal, fits: (a) => a.kind === "protein"},
   taylor: {
     title: "Taylor",

@@ -5,6 +5,7 @@ class Page extends Frame {
   constructor(given) {
     super();
     this.alignment = this.whole = new Alignment(given);
+    this.given = given;
     this.hidden = {rows: new Set(), columns: new Set()};
     this.sheet = new Sheet(this.alignment, element("frame"), element("sheet"), element("extent"), element("map"));
     this.fill();
@@ -19,20 +20,32 @@ class Page extends Frame {
   }
 
   fill() {
-    const {alignment} = this, {nRows, nColumns, kind} = alignment;
+    const {alignment} = this;
     document.title = `${alignment.title} - alignment`;
     element("title").textContent = shown(alignment.title);
-    const facts = [counted(nRows, "sequence"), counted(nColumns, "column"), kind];
+    this.tellFacts();
+    for (const [name, scheme] of Object.entries(SCHEMES))
+      if (scheme.fits(alignment)) element("scheme").add(new Option(scheme.title, name));
+    element("ordering").hidden = element("save-tree").hidden = alignment.tree === null;
+    element("showing").hidden = !this.given.reference;
+  }
+  tellFacts() {
+    const {whole: alignment, given} = this, {nRows, nColumns, kind} = alignment;
+    const facts = [...given.facts ?? [], counted(nRows, "sequence"), counted(nColumns, "column"), kind];
     if (alignment.columnConfidence && nColumns) {
       const total = alignment.occupancy.reduce((a, b) => a + b, 0);  // a column counts by its residues
       const sum = alignment.columnConfidence.reduce((a, value, column) => a + value * alignment.occupancy[column], 0);
       facts.push(`mean confidence ${(total ? sum / total : 0).toFixed(2)}`);
     }
     element("facts").textContent = facts.join(" · ");
-    for (const [name, scheme] of Object.entries(SCHEMES))
-      if (scheme.fits(alignment)) element("scheme").add(new Option(scheme.title, name));
-    element("ordering").hidden = element("save-tree").hidden = alignment.tree === null;
-    element("sheet").setAttribute("role", "img");
+  }
+  /** Shows the alignment or its reference, whole. */
+  showSide(name) {
+    const {given, hidden} = this;
+    this.whole = this[name] ??= new Alignment(name === "reference" ? given.reference : given);
+    hidden.rows.clear(), hidden.columns.clear();
+    this.tellFacts();
+    this.showParts();
   }
   showLegend() {
     const {scheme, schemeName} = this.sheet;
@@ -65,6 +78,7 @@ class Page extends Frame {
       sheet.layout();
     });
     on("order", "change", (event) => this.reorder(event.target.value));
+    on("side", "change", (event) => this.showSide(event.target.value));
     on("hiding", "change", (event) => {
       this.hide(event.target.value);
       event.target.value = "";
@@ -417,6 +431,8 @@ class Page extends Frame {
     const words = [`${alignment.letter(row, column)} ${number}`];
     if (alignment.confidence)
       words.push(`confidence ${(alignment.confidence[row * alignment.nColumns + column] / 255).toFixed(2)}`);
+    if (alignment.agreement)
+      words.push(agreementWords(shareOf(alignment.agreement[row * alignment.nColumns + column])));
     for (const {begin, end, kind, name} of alignment.features.get(row) ?? [])
       if (begin <= column && column < end) words.push(shown(name ? `${kind} ${name}` : kind));
     return words;
@@ -430,9 +446,13 @@ class Page extends Frame {
                                             `${alignment.consensus[column].toUpperCase()} ${percent(share)}`}`);
     words.push(
       `conservation ${alignment.conservation[column].toFixed(2)}`, `residues ${percent(alignment.occupancy[column])}`);
+    if (alignment.columnAgreement && !Number.isNaN(alignment.columnAgreement[column]))
+      words.push(`column's agreement ${alignment.columnAgreement[column].toFixed(2)}`);
     if (alignment.columnConfidence) words.push(`column's confidence ${alignment.columnConfidence[column].toFixed(2)}`);
     return words;
   }
 }
+
+const agreementWords = (share) => Number.isNaN(share) ? "does not count" : `agreement ${share.toFixed(2)}`;
 
 window.page = new Page(given("data"));

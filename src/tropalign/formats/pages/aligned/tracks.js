@@ -6,15 +6,15 @@ class Tracks {
   constructor(sheet) {
     this.sheet = sheet;
     const {px, alignment, ink} = sheet;
-    const bars = (values, colour) => (track, from, to) => this.drawBars(track, from, to, values, colour);
+    const bars = (values, colour, least) => (track, from, to) => this.drawBars(track, from, to, values, colour, least);
+    const hue = (value) => css(sheet.shade(along(UNSURE_TO_SURE, value)));
     const make = (title, height, draw) => ({title, height, draw});
     this.list = [make("", px(24), this.drawRuler), make("Logo (bits)", px(60), this.drawLogo)];
     if (sheet.hasLetters) this.list.push(make("Consensus", sheet.cellHeight + px(4), this.drawConsensus));
     this.list.push(make("Conservation", px(26), bars(alignment.conservation, () => ink.bar)));
-    if (alignment.columnConfidence) {
-      const hue = (value) => css(sheet.shade(along(UNSURE_TO_SURE, value)));
-      this.list.push(make("Confidence", px(26), bars(alignment.columnConfidence, hue)));
-    }
+    if (alignment.columnAgreement)
+      this.list.push(make("Agreement", px(26), bars(alignment.columnAgreement, hue, px(2))));
+    if (alignment.columnConfidence) this.list.push(make("Confidence", px(26), bars(alignment.columnConfidence, hue)));
     this.list.push(make("Residues", px(18), bars(alignment.occupancy, () => ink.faint)));
     let top = 0;
     for (const track of this.list) {
@@ -104,10 +104,12 @@ class Tracks {
     brush.textAlign = "left";
   }
 
-  drawBars({top, height}, from, to, values, colour) {
+  /** A bar per column, of `least` pixels and more; none where there is no value (NaN). */
+  drawBars({top, height}, from, to, values, colour, least = 0) {
     const {brush, cellWidth, ink, px} = this.sheet, gap = cellWidth > px(4) ? px(1) : 0, floor = top + height - px(1);
     for (let column = from; column < to; column++) {
-      const high = Math.round(values[column] * (height - px(5)));
+      if (Number.isNaN(values[column])) continue;
+      const high = Math.max(least, Math.round(values[column] * (height - px(5))));
       brush.fillStyle = colour(values[column]);
       brush.fillRect(this.sheet.x(column), floor - high, cellWidth - gap, high);
     }

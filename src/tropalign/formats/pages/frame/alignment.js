@@ -52,6 +52,13 @@ function drawAlignment(host, rows, {topStart, bottomStart, topStep = 1}) {
   host.replaceChildren(...blocks);
 }
 
+/** The letters of the other strand, by the complement of each. */
+function otherStrand(text, complements) {
+  let found = "";
+  for (let k = text.length - 1; k >= 0; k--) found += String.fromCharCode(complements[text.charCodeAt(k)]);
+  return found;
+}
+
 function count(text, letter) {
   return text.split(letter).length - 1;
 }

@@ -3,24 +3,27 @@
 /**
  * The table and its card: heading, rows that pass, find, clear, save.
  * `find`: what is found by name, in words; `file`: the name of what is saved; `onChoose`, `onRows`: the table's.
+ * `prefix`: what names of elements begin with, of a page's second table.
  */
-function addTable(columns, nRows, {title, find, file, onChoose, onRows}) {
-  element("table-title").textContent = title;
-  element("find").setAttribute("aria-label", find);
-  const table = new Table(element("table"), columns, nRows, title, {
+function addTable(columns, nRows, {title, find, file, onChoose, onRows, prefix = ""}) {
+  element(`${prefix}table-title`).textContent = title;
+  element(`${prefix}find`).setAttribute("aria-label", find);
+  const table = new Table(element(`${prefix}table`), columns, nRows, title, {
     onChoose,
     onRows: (rows) => {
       const all = counted(nRows, "row");
-      element("rows-shown").textContent = rows.length === nRows ? all : `${rows.length.toLocaleString("en")} of ${all}`;
+      element(`${prefix}rows-shown`).textContent =
+        rows.length === nRows ? all : `${rows.length.toLocaleString("en")} of ${all}`;
       onRows?.(rows);
     },
   });
-  on("find", "input", (event) => table.find(event.target.value));
-  on("clear", "click", () => {
-    element("find").value = "";
+  on(`${prefix}find`, "input", (event) => table.find(event.target.value));
+  on(`${prefix}clear`, "click", () => {
+    element(`${prefix}find`).value = "";
     table.clear();
   });
-  on("save", "click", () => saveFile(file, table.tsv()));
+  on(`${prefix}save`, "click", () => saveFile(file, table.tsv()));
+  table.prefix = prefix;
   return table;
 }
 
@@ -38,7 +41,7 @@ function addHistogram(report, table, numbers, first, axis) {
   });
   const show = () => histogram.show(numbers[of.value], ...axis(numbers[of.value], of.value));
   of.addEventListener("change", show);
-  on("clear", "click", () => histogram.clear());
+  on(`${table.prefix}clear`, "click", () => histogram.clear());
   show();
   report.drawnBy(() => histogram.draw(), element("histogram").parentElement);
   return histogram;

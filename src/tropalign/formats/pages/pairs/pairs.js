@@ -216,11 +216,5 @@ class PairsReport {
   }
 }
 
-function otherStrand(text, complements) {
-  let found = "";
-  for (let k = text.length - 1; k >= 0; k--) found += String.fromCharCode(complements[text.charCodeAt(k)]);
-  return found;
-}
-
 let page = null;
 openReport((report) => page = new PairsReport(report));

@@ -10,13 +10,6 @@ const TURN = 2 * Math.PI, TOP = -TURN / 4, RING = 26, LETTERS = 11.5, LEAST_ARC 
 const HUES = [.60, .06, .38, .80, .14, .50, .92, .26], GOLDEN = .618034;
 /** Lightness of the first ring and of the last one, and saturation: names have a contrast of 4.5 or more there. */
 const LIGHT = [.70, .86, .62], DARK = [.28, .18, .50];
-const ON_PAPER = {
-  page: "#ffffff",
-  text: "#1b1f27",
-  quiet: "#5c6575",
-  empty: "#eceef2",
-  accent: "#2458d3"
-};
 
 /** A colour as all programs read it: hue in turns, saturation and lightness from 0 to 1. */
 function hexOf(hue, saturation, lightness) {

@@ -1,4 +1,15 @@
 /* A drawing as a file: a brush like a canvas' that writes SVG. */
+/** The colours of drawings that are saved, as `inks` names them. */
+const ON_PAPER = {
+  page: "#ffffff",
+  text: "#1b1f27",
+  quiet: "#5c6575",
+  faint: "#b3bac6",
+  line: "#d9dce3",
+  empty: "#eceef2",
+  accent: "#2458d3"
+};
+
 class SvgBrush {
   constructor(width, height, ground) {
     Object.assign(this, {width, height, pieces: [], states: [], path: "", turned: "", nClips: 0, open: 0});
