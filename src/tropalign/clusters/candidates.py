@@ -66,43 +66,67 @@ class CandidateFilter:
             self._left = 1 - (self._word - 1) * lost
         self._pays_ends = options.pairs.pays_ends
 
-    def within(self, queries: SequenceBatch, targets: SequenceBatch) -> NDArray[np.bool_]:
-        """Pairs that may be similar enough; bool, shape (len(queries), len(targets))."""
+    def within(
+        self, queries: SequenceBatch, targets: SequenceBatch, asked: NDArray[np.bool_] | None = None
+    ) -> NDArray[np.bool_]:
+        """Pairs that may be similar enough, of all or of those that are asked for.
+
+        Parameters
+        ----------
+        queries, targets
+            The sequences.
+        asked : bool, shape (len(queries), len(targets)), optional
+            Pairs that count.
+
+        Returns
+        -------
+        bool, shape (len(queries), len(targets))
+        """
         if not self._has_bound:
-            return np.ones((len(queries), len(targets)), bool)
+            return np.ones((len(queries), len(targets)), bool) if asked is None else asked
         begin, n_strands = time.perf_counter(), 2 if self._options.pairs.strand == "both" else 1
-        keep = self._on_strand(queries, targets)
+        keep = self._on_strand(queries, targets, asked)
         if n_strands == 2:
-            keep |= self._on_strand(queries.reverse_complement(), targets)
+            keep |= self._on_strand(queries.reverse_complement(), targets, asked)
         self.tally.n_pairs += keep.size
         self.tally.n_cells += n_strands * int(queries.lengths.sum()) * int(targets.lengths.sum())
         self.tally.seconds += time.perf_counter() - begin
         return keep
 
-    def _on_strand(self, queries: SequenceBatch, targets: SequenceBatch) -> NDArray[np.bool_]:
+    def _on_strand(
+        self, queries: SequenceBatch, targets: SequenceBatch, asked: NDArray[np.bool_] | None
+    ) -> NDArray[np.bool_]:
         codes = (queries.codes, queries.offsets, targets.codes, targets.offsets)
         if self._options.identity == "shorter":
-            return self._by_subsequences(queries, targets, codes)
+            return self._by_subsequences(queries, targets, codes, asked)
         shared = _native.shared_words(*codes, self._word, self._n_threads)
         most = self._most_identical(shared, queries.lengths[:, None], targets.lengths[None, :])
         keep = most >= self._least_identical(queries.lengths[:, None], targets.lengths[None, :]) - ROUNDING
+        if asked is not None:
+            keep &= asked
         if self._pays_ends:
             query, target = (places.astype(np.int64) for places in np.nonzero(keep))
             keep[query, target] = self._may_be_best(codes, query, target, most[query, target])
         return keep
 
-    def _by_subsequences(self, queries: SequenceBatch, targets: SequenceBatch, codes: Codes) -> NDArray[np.bool_]:
+    def _by_subsequences(
+        self, queries: SequenceBatch, targets: SequenceBatch, codes: Codes, asked: NDArray[np.bool_] | None
+    ) -> NDArray[np.bool_]:
         """Pairs with a common subsequence that is long enough, asked of pairs with words enough in common."""
         share, n_threads = self._options.min_identity, self._n_threads
-        similar = _native.similar_by_words(*codes, self._word, share, n_threads) if self._word else None
+        similar = None if asked is None else asked.view(np.uint8)
+        if self._word:
+            by_words = _native.similar_by_words(*codes, self._word, share, n_threads)
+            similar = by_words if similar is None else by_words & similar
         common = self._common_letters(queries, targets, similar)
         if similar is None:
             shorter = np.minimum(queries.lengths[:, None], targets.lengths[None, :])
             return np.asarray(common >= share * shorter - ROUNDING, bool)
         row, column = np.nonzero(similar)
         least = share * np.minimum(queries.lengths[row], targets.lengths[column]) - ROUNDING
-        similar[row, column] = common[row, column] >= least
-        return similar.view(bool)
+        found = np.zeros(common.shape, bool)
+        found[row, column] = common[row, column] >= least
+        return found
 
     def _common_letters(
         self, queries: SequenceBatch, targets: SequenceBatch, wanted: NDArray[np.uint8] | None

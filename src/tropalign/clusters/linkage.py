@@ -56,6 +56,9 @@ LINKAGES = {
 }
 #: Rows of the triangle of pairs that are compared at once, and the pairs of these.
 MOST_ROWS, MOST_PAIRS = 256, 1 << 20
+#: By single linkage the pairs at once where memory has room, since an index of words is made for them, and bytes of each.
+#: Few of the rows are aligned at a time: what they connect need not be aligned by others.
+MOST_PAIRS_AT_ONCE, PAIR_BYTES, FEW_ROWS = 1 << 24, 32, 16
 #: What sums of distances in any order may come to.
 ROUNDING = 1e-12
 
@@ -76,6 +79,8 @@ def linkage_labels(
     """
     n, options = len(comparison.batch), comparison.options
     check_memory(n, options.method, memory_bytes)
+    if LINKAGES[options.method].is_complete is None:
+        return _connected_labels(comparison, candidates, memory_bytes, progress)
     return labels_of(n, options, _compared(comparison, candidates, progress))
 
 
@@ -108,6 +113,32 @@ def check_memory(n: int, method: str, memory_bytes: int) -> None:
     remedy = f"allow more with {named('memory_bytes')}, or choose method single or greedy"
     # The distances, and their copy in the order of joins.
     require(2 * 8 * (n * (n - 1) // 2), memory_bytes, f"{method} linkage of {n} sequences", remedy)
+
+
+def _connected_labels(
+    comparison: Comparison, candidates: CandidateFilter, memory_bytes: int, progress: Progress | None
+) -> Index:
+    """Clusters by single linkage: no pair is compared that other pairs connect already."""
+    batch, begin = comparison.batch, 0
+    n = len(batch)
+    labels = np.arange(n)
+    most_pairs = min(max(memory_bytes // PAIR_BYTES, MOST_PAIRS), MOST_PAIRS_AT_ONCE)
+    while begin < n:
+        end = min(n, begin + max(1, min(MOST_ROWS, most_pairs // (n - begin))))
+        apart = labels[begin:end, None] != labels[None, begin:]
+        apart[:, : end - begin] &= np.tri(end - begin, k=-1, dtype=bool).T
+        keep = candidates.within(batch.part(begin, end), batch.part(begin, n), apart)
+        for row in range(begin, end, FEW_ROWS):
+            few = slice(row - begin, min(row + FEW_ROWS, end) - begin)
+            is_apart = labels[begin:end][few, None] != labels[None, begin:]
+            first, second = np.nonzero(keep[few] & is_apart)
+            first, second = first + row, second + begin
+            is_similar = comparison.pair_similarities(first, second) >= comparison.options.min_identity
+            labels = _joined(labels, first[is_similar], second[is_similar])
+        begin = end
+        if progress is not None:
+            progress(end)
+    return _numbered(labels)
 
 
 def _compared(
@@ -149,14 +180,27 @@ def _similar(compared: Iterable[tuple[Index, Index, Reals]], min_identity: float
 
 def _connected(n: int, edges: Iterator[tuple[Any, Any]]) -> Index:
     """Connected components of n vertices; edges may come in several parts."""
+    labels = np.arange(n)
+    for first, second in edges:
+        labels = _joined(labels, first, second)
+    return _numbered(labels)
+
+
+def _joined(labels: NDArray[Any], first: Index, second: Index) -> NDArray[Any]:
+    """Components after edges between these vertices."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    labels = np.arange(n)
-    for first, second in edges:
-        ends = labels[first], labels[second]
-        graph = coo_array((np.ones(len(first), np.int8), ends), shape=(n, n))
-        labels = connected_components(graph, directed=False)[1][labels]
+    if not len(first):
+        return labels
+    ends, n = (labels[first], labels[second]), len(labels)
+    graph = coo_array((np.ones(len(first), np.int8), ends), shape=(n, n))
+    components: NDArray[Any] = connected_components(graph, directed=False)[1][labels]
+    return components
+
+
+def _numbered(labels: NDArray[Any]) -> Index:
+    """Components numbered from 0, without a number that none has."""
     return np.unique(labels, return_inverse=True)[1].astype(np.int64)
 
 

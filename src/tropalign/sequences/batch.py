@@ -320,6 +320,40 @@ class SequenceBatch:
             return Sequence(self.names[k], self.text(k), self.alphabet)
         return self._take(np.arange(len(self))[key if isinstance(key, slice) else _indices(key)])
 
+    def part(self, begin: int, end: int) -> SequenceBatch:
+        """Neighbouring sequences, whose arrays are those of all: nothing is copied.
+
+        Parameters
+        ----------
+        begin, end
+            The first sequence, and the one after the last; 0 <= begin <= end <= n.
+
+        Returns
+        -------
+        SequenceBatch
+
+        Examples
+        --------
+        >>> batch = tropalign.SequenceBatch.from_strings(["MKVLAW", "MKILA", "MKV"], ["a", "b", "c"])
+        >>> batch.part(1, 3).names
+        ('b', 'c')
+        """
+        self._check_residues()
+        first, last = (int(self.offsets[k]) for k in (begin, end))
+        names, descriptions = (
+            texts.part(begin, end) if isinstance(texts, Texts) else texts[begin:end]
+            for texts in (self.name_texts, self._description_texts)
+        )
+        return SequenceBatch(
+            self.codes[first:last],
+            self.offsets[begin : end + 1] - first,
+            names,  # type: ignore[arg-type]
+            self.alphabet,
+            self.letters[first:last],
+            descriptions,  # type: ignore[arg-type]
+            None if self.qualities is None else self.qualities[first:last],
+        )
+
     def __iter__(self) -> Iterator[Sequence]:
         return (self[k] for k in range(len(self)))
 

@@ -86,17 +86,19 @@ class StoredBatch(SequenceBatch):
     def parts(self) -> Iterator[tuple[int, SequenceBatch]]:
         """Runs of sequences, and the number of the first one of each."""
         for begin, end in self._store.spans(PART_LETTERS, len(self)):
-            yield begin, self._changed(self._run(begin, end))
+            yield begin, self.part(begin, end)
 
     def changed(self, how: Callable[[SequenceBatch], SequenceBatch]) -> StoredBatch:
         """The sequences as `how` makes them of these, a part at a time."""
         return self.of_store(self._store, self.alphabet, how)
 
-    def _run(self, begin: int, end: int) -> SequenceBatch:
+    def part(self, begin: int, end: int) -> SequenceBatch:
+        """Neighbouring sequences, without descriptions; codes are made of their letters."""
         offsets = self.offsets[begin : end + 1]
         letters = self.letters[offsets[0] : offsets[-1]]
         names: Any = self._store.names.part(begin, end)
-        return SequenceBatch(self.alphabet.codes_of(letters)[0], offsets - offsets[0], names, self.alphabet, letters)
+        codes = self.alphabet.codes_of(letters)[0]
+        return self._changed(SequenceBatch(codes, offsets - offsets[0], names, self.alphabet, letters))
 
     def _take(self, chosen: NDArray[np.intp]) -> SequenceBatch:
         bounds = zip(self.offsets[chosen].tolist(), self.offsets[chosen + 1].tolist(), strict=True)
