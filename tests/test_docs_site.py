@@ -76,7 +76,7 @@ def test_the_table_of_verbs_and_the_list_of_pages_are_whole(command_line):
 
 
 def test_an_option_has_one_meaning_or_the_page_tells_them_apart(command_line):
-    """Names with several help texts are in the page's table of meanings or in the sentence below it, and no others are."""
+    """Names with several help texts are in the page's table of meanings or the sentence below it, no others."""
     helps = command_line.helps_by_option(make_parser(False))
     several = {name for name, by_verb in helps.items() if len(set(by_verb.values())) > 1}
     told = (DOCS / "command-line.md").read_text().split("\n## Names with two meanings\n")[1].split("```{toctree}")[0]

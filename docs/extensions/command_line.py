@@ -46,7 +46,7 @@ def _write_all(app: Sphinx) -> None:
 
 
 def write_pages(folder: Path) -> None:
-    """Writes ``VERB.md`` per verb, and tables of verbs and of the options that several have; unchanged ones keep their date."""
+    """Writes ``VERB.md`` per verb, and tables of verbs and of options; what has not changed keeps its date."""
     parser = make_parser(False)
     verbs = verbs_of(parser)
     pages = {f"{name}.md": page(verb) for name, verb in verbs.items()}
@@ -81,7 +81,7 @@ def table_of_options(parser: argparse.ArgumentParser) -> str:
 
 
 def helps_by_option(parser: argparse.ArgumentParser) -> dict[str, dict[str, str]]:
-    """The words on each option, by its longest name and the verb; without those of ``merge`` on options of other verbs."""
+    """The words on each option by its longest name and the verb, but for those of ``merge`` on options of others."""
     found: dict[str, dict[str, str]] = {}
     for verb, its in verbs_of(parser).items():
         for action in filter(is_shown, its._actions):

@@ -150,6 +150,7 @@ def test_progress_on_a_terminal_only(family, n_family, on_terminal, command, mon
     monkeypatch.setenv("TERM", "xterm")
     n_pairs = n_family * (n_family - 1) // 2
     assert "pairs" in (shown := on_terminal("pairs", family)) and f"{n_pairs}/{n_pairs}" in shown
+    assert f"{n_pairs} pairs in " in shown
     assert on_terminal("pairs", family, "-q") == ""
     assert command("pairs", family).stderr == ""
 

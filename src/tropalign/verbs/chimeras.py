@@ -6,6 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from tropalign.clusters.chimera_options import ChimeraOptions
+from tropalign.errors import counted
 from tropalign.formats.format import Format
 from tropalign.formats.registry import format_for_path
 from tropalign.options.option import Options, again, input_file, output_file
@@ -128,7 +129,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         write_all(found, outputs)
         if not self.quiet:
             counts = int(found.is_chimera.sum()), int(found.is_borderline.sum())
-            what = f"{len(found):,} sequences, {counts[0]:,} chimeras, {counts[1]:,} borderline"
+            what = f"{counted(len(found), 'sequences')}, {counted(counts[0], 'chimeras')}, {counts[1]:,} borderline"
             tell_of(what, time.perf_counter() - begin, 0, paths)
 
     def _references(self, batch: SequenceBatch) -> SequenceBatch | None:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from tropalign.clusters.options import MIN_IDENTITY, ClusteringOptions, ClusterOptions, CoverageOf
+from tropalign.errors import counted
 from tropalign.formats.registry import format_for_path, format_names
 from tropalign.options.option import Options, again, but, option, output_file
 from tropalign.pairwise.options import ModeName, ModeOption
@@ -184,8 +185,8 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
             found = cluster_batch(batch, chosen, self.threads, memory_bytes, devices_of(self), progress)
         write_all(found, outputs)
         if not self.quiet:
-            reads = "" if uniques is None else f"{len(uniques.reads):,} reads, "
-            what = f"{reads}{len(batch):,} sequences, {len(found):,} clusters"
+            reads = "" if uniques is None else f"{counted(len(uniques.reads), 'reads')}, "
+            what = f"{reads}{counted(len(batch), 'sequences')}, {counted(len(found), 'clusters')}"
             tell_of(what, time.perf_counter() - begin, 0, [output.path for output in outputs])
 
     def finish(self, shards: Shards, places: Mapping[str, str]) -> None:
