@@ -17,6 +17,7 @@ from tropalign.verbs.alignment import ModesOptions
 from tropalign.verbs.command import Served
 from tropalign.verbs.run_options import (
     GROUP,
+    CommentOptions,
     DeviceOptions,
     DryRunOptions,
     MemoryOptions,
@@ -72,6 +73,7 @@ class Cluster(
     ModesOptions,
     OutputOptions,
     ResultOptions,
+    CommentOptions,
     DeviceOptions,
     WorkerOptions,
     MemoryOptions,
@@ -277,7 +279,8 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         from tropalign.formats.header import Header
         from tropalign.formats.registry import make_writer
 
-        header = Header(__version__, self.command_line(format=form), chosen.parameters())
+        command = self.command_line(format=form)
+        header = Header(__version__, command, chosen.parameters(), has_comments=not self.no_comments)
         context = ClustersContext(self.sizeout, self.relabel or "", table_of=self.counting(batch, uniques))
         kinds = {
             "output": ("clusters", form),
