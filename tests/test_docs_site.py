@@ -75,6 +75,24 @@ def test_the_table_of_verbs_and_the_list_of_pages_are_whole(command_line):
     assert re.findall(r"^cli/(\w+)$", (DOCS / "command-line.md").read_text(), re.M) == list(VERBS)
 
 
+def test_an_option_has_one_meaning_or_the_page_tells_them_apart(command_line):
+    """Names with several help texts are in the page's table of meanings or the sentence below it, no others."""
+    helps = command_line.helps_by_option(make_parser(False))
+    several = {name for name, by_verb in helps.items() if len(set(by_verb.values())) > 1}
+    told = (DOCS / "command-line.md").read_text().split("\n## Names with two meanings\n")[1].split("```{toctree}")[0]
+    table, sentence = told.split("One meaning, with a default")
+    names = [name for row in re.findall(r"^\| (`--.+?) \|", table, re.M) for name in re.findall(r"`(--[\w-]+)`", row)]
+    assert sorted(names + re.findall(r"`(--[\w-]+)`", sentence)) == sorted(several)
+
+
+def test_the_table_of_options_has_those_that_verbs_share(command_line):
+    head, _, *rows = command_line.table_of_options(make_parser(False)).splitlines()
+    cells = {row.split("`")[1]: re.findall(r"<tropalign (\w+) ", row) for row in rows}
+    assert cells["--top"] == ["pairs", "find"] and "--jplace" not in cells
+    assert all(len(verbs) > 1 for verbs in cells.values()) and len(cells) > 50
+    assert all(row.count("|") == head.count("|") for row in rows)
+
+
 def test_the_version_to_cite_is_this_one():
     page = (DOCS / "citation.md").read_text()
     assert set(re.findall(r"\d+\.\d+\.\d+", page)) == {tropalign.__version__}

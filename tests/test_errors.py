@@ -4,7 +4,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tropalign.errors import InputError, did_you_mean, shown
+from tropalign.errors import InputError, counted, did_you_mean, shown
+
+
+@pytest.mark.parametrize(
+    ("n", "things", "text"),
+    [
+        (0, "reads", "0 reads"),
+        (1, "reads", "1 read"),
+        (2, "reads", "2 reads"),
+        (1234567, "pairs", "1,234,567 pairs"),
+        (1, "taxa", "1 taxon"),
+        (1, "vertices", "1 vertex"),
+        (1, "rounds of training", "1 round of training"),
+    ],
+)
+def test_one_and_many_are_told_apart(n, things, text):
+    assert counted(n, things) == text
 
 
 @pytest.mark.parametrize(

@@ -71,6 +71,7 @@ ALLOWED = {
         "families", "semirings", "hmm",
     },
     "cli": {"errors", "options", "execution", "verbs"},
+    "__main__": {"cli"},
     "submissions": {"errors", "options", "scoring", "formats", "verbs", "cli"},
     "client": {
         "errors", "lazy", "options", "execution", "sequences", "scoring", "results", "formats",

@@ -1,4 +1,4 @@
-"""Sphinx: a page per verb, made from the parsers when the site is built, so that none can be stale.
+"""Sphinx: a page per verb and tables of all, made from the parsers when the site is built, so that none can be stale.
 
 ``docs/cli/`` is written by the build and ignored by git. Options are objects of Sphinx's domain ``std``: other pages
 link to one by ``{option}`tropalign pairs --top```.
@@ -29,6 +29,8 @@ PAGES = {
     "merge": "shards",
     "devices": "gpu",
 }
+#: What `merge` says of an option that it takes for the verb which wrote the shards.
+OF_OTHERS = "The file of this option"
 #: What Markdown would take for markup.
 MARKUP = re.compile(r"([\\`*_<>\[\]|$#])")
 
@@ -44,11 +46,12 @@ def _write_all(app: Sphinx) -> None:
 
 
 def write_pages(folder: Path) -> None:
-    """Writes ``VERB.md`` per verb and ``verbs.txt``, the table of all; what has not changed keeps its date."""
+    """Writes ``VERB.md`` per verb, and tables of verbs and of options; what has not changed keeps its date."""
     parser = make_parser(False)
     verbs = verbs_of(parser)
     pages = {f"{name}.md": page(verb) for name, verb in verbs.items()}
     pages["verbs.txt"] = table_of_verbs(parser)
+    pages["options.txt"] = table_of_options(parser)
     folder.mkdir(exist_ok=True)
     for old in folder.iterdir():
         if old.name not in pages:
@@ -64,6 +67,28 @@ def table_of_verbs(parser: argparse.ArgumentParser) -> str:
     lines = ["| verb | what it does |", "|---|---|"]
     lines += [f"| [`{name}`](cli/{name}.md) | {prose(words)} |" for name, words in summaries(parser).items()]
     return "\n".join(lines) + "\n"
+
+
+def table_of_options(parser: argparse.ArgumentParser) -> str:
+    """Options that two verbs or more have, by verb: a cross leads to the verb's own words."""
+    shared = {name: helps for name, helps in helps_by_option(parser).items() if len(helps) > 1}
+    verbs = [verb for verb in verbs_of(parser) if any(verb in helps for helps in shared.values())]
+    lines = ["| option | " + " | ".join(verbs) + " |", "|---" * (len(verbs) + 1) + "|"]
+    for name, helps in shared.items():
+        crosses = [f"{{option}}`x <tropalign {verb} {name}>`" if verb in helps else "" for verb in verbs]
+        lines.append(f"| `{name}` | " + " | ".join(crosses) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def helps_by_option(parser: argparse.ArgumentParser) -> dict[str, dict[str, str]]:
+    """The words on each option by its longest name and the verb, but for those of ``merge`` on options of others."""
+    found: dict[str, dict[str, str]] = {}
+    for verb, its in verbs_of(parser).items():
+        for action in filter(is_shown, its._actions):
+            words = help_of(action)
+            if action.option_strings and not words.startswith(OF_OTHERS):
+                found.setdefault(max(action.option_strings, key=len), {})[verb] = words
+    return dict(sorted(found.items(), key=lambda item: item[0].lstrip("-").lower()))
 
 
 def page(parser: argparse.ArgumentParser) -> str:

@@ -45,6 +45,31 @@ def listed(names: Collection[str]) -> str:
     return first if len(names) <= MOST_LISTED else f"{first} and {len(names) - MOST_LISTED:,} more"
 
 
+#: Plurals that do not end in the singular's letters and an s.
+_SINGULARS = {"taxa": "taxon", "branches": "branch", "vertices": "vertex"}
+
+
+def counted(n: int, things: str) -> str:
+    """A number with its noun, as messages and progress tell it.
+
+    Parameters
+    ----------
+    n
+        How many there are.
+    things
+        The noun in plural, and words behind it where there are some.
+
+    Examples
+    --------
+    >>> counted(1, "reads"), counted(1234567, "pairs"), counted(1, "blocks of pairs"), counted(1, "taxa")
+    ('1 read', '1,234,567 pairs', '1 block of pairs', '1 taxon')
+    """
+    noun, blank, rest = things.partition(" ")
+    if n == 1:
+        noun = _SINGULARS.get(noun, noun.removesuffix("s"))
+    return f"{n:,} {noun}{blank}{rest}"
+
+
 #: An entry per command line that runs in this process, or sent work to it: these call arguments by options.
 _named_by: list[None] = []
 #: Options that are not called as the arguments of functions that mean the same.

@@ -23,6 +23,15 @@ def test_version_and_its_imports(command):
     assert done.stdout.splitlines()[1] == "[]"
 
 
+def test_the_package_runs_as_a_module():
+    """The program is called tropalign in its help, and ends with the command's code."""
+    run = [sys.executable, "-m", "tropalign"]
+    shown = subprocess.run([*run, "--help"], capture_output=True, text=True)
+    assert shown.returncode == 0 and shown.stdout.startswith("Usage: tropalign [-h]")
+    refused = subprocess.run([*run, "pairs", "none.fa", "--mode", "x"], capture_output=True, text=True)
+    assert refused.returncode == 2 and "(see tropalign pairs --help)" in refused.stderr
+
+
 @pytest.mark.parametrize("words", [["pairs", "a.fa", "--mode", "x"], ["place", "a.fa", "--scheme", "x"], ["merge"]])
 def test_a_wrong_option_loads_nothing_heavy(words):
     code = (
@@ -141,6 +150,7 @@ def test_progress_on_a_terminal_only(family, n_family, on_terminal, command, mon
     monkeypatch.setenv("TERM", "xterm")
     n_pairs = n_family * (n_family - 1) // 2
     assert "pairs" in (shown := on_terminal("pairs", family)) and f"{n_pairs}/{n_pairs}" in shown
+    assert f"{n_pairs} pairs in " in shown
     assert on_terminal("pairs", family, "-q") == ""
     assert command("pairs", family).stderr == ""
 

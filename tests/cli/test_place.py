@@ -49,7 +49,7 @@ def records(path):
 def test_all_outputs(files, capsys):
     out, table, jplace = (files / name for name in ("out.fasta", "t.tsv", "x.jplace"))
     assert place(files, "-o", out, "--table", table, "--jplace", jplace) == 0
-    assert "tropalign: warning: 1 reads have no usable letter: they are not placed" in capsys.readouterr().err
+    assert "tropalign: warning: there is no usable letter in 1 read, which cannot be placed" in capsys.readouterr().err
     rows = records(out)
     assert list(rows) == ["t1", "t2", "t3", "t4", "t5", "r1", "r2", "r3"]
     assert rows["t3"] == "ACG-ACGTACTT" and {len(row) for row in rows.values()} == {12}

@@ -1,7 +1,10 @@
 """The file of the status: a line at once, few lines, the last one always, and no harm where it cannot be written."""
 
 import errno
+import io
 import json
+import re
+import sys
 import threading
 import time
 from itertools import pairwise
@@ -25,6 +28,20 @@ def status(tmp_path, monkeypatch):
 
 def lines(path):
     return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("total", "expected"), [(2_181_500, "1,234,567/2,181,500"), (None, "1,234,567 pairs"), (None, "1 pair ")]
+)
+def test_a_bar_groups_digits_and_tells_one_from_many(total, expected, monkeypatch):
+    terminal = io.StringIO()
+    terminal.isatty = lambda: True
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "100")
+    with progress_bar("pairs", total) as tell:
+        tell(1 if expected == "1 pair " else 1_234_567)
+    assert expected in re.sub(r"\x1b\[[0-9;]*m", "", terminal.getvalue())
 
 
 @pytest.mark.parametrize("show", [status_only, progress_bar])

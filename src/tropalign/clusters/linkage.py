@@ -56,7 +56,7 @@ LINKAGES = {
 }
 #: Rows of the triangle of pairs that are compared at once, and the pairs of these.
 MOST_ROWS, MOST_PAIRS = 256, 1 << 20
-#: By single linkage the pairs at once where memory has room, since an index of words is made for them, and bytes of each.
+#: By single linkage the pairs at once where memory has room, as an index of words is made for them, and bytes of each.
 #: Few of the rows are aligned at a time: what they connect need not be aligned by others.
 MOST_PAIRS_AT_ONCE, PAIR_BYTES, FEW_ROWS = 1 << 24, 32, 16
 #: What sums of distances in any order may come to.

@@ -266,7 +266,7 @@ def without_saturation(
         first, second = (names[k] for k in pair_at(int(far[0]), n))
         place = "" if file is None else f"{shown(file)}: "
         warnings.warn(
-            f"{place}{len(far)} of {len(distances)} pairs are too different for {model} distances (the first: "
+            f"{place}{len(far):,} of {len(distances):,} pairs are too different for {model} distances (the first: "
             f"{first!r} and {second!r}): {SATURATED:g} is taken",
             TropalignWarning,
             stacklevel=3,

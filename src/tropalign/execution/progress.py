@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Any
 
+from tropalign.errors import counted
 from tropalign.execution.task import Progress
 
 #: Opens a display for items of a unit, of which there are so many in all (None: not known).
@@ -166,7 +167,6 @@ def _items_bar(unit: str, total: int | None) -> Iterator[Progress | None]:
     from rich.console import Console
     from rich.progress import (
         BarColumn,
-        MofNCompleteColumn,
         ProgressColumn,
         SpinnerColumn,
         TextColumn,
@@ -177,12 +177,13 @@ def _items_bar(unit: str, total: int | None) -> Iterator[Progress | None]:
 
     columns: tuple[ProgressColumn, ...]
     if total is None:
-        columns = (SpinnerColumn(), TextColumn("{task.completed:.0f} {task.description}"), TimeElapsedColumn())
+        columns = (SpinnerColumn(), TextColumn("{task.fields[done]}"), TimeElapsedColumn())
     else:
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        of_all = TextColumn("{task.completed:,.0f}/{task.total:,.0f}")
+        columns = (TextColumn("{task.description}"), BarColumn(), of_all, TimeRemainingColumn())
     with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(unit, total=total)
-        yield lambda done: bar.update(task, completed=done)
+        task = bar.add_task(unit, total=total, done=counted(0, unit))
+        yield lambda done: bar.update(task, completed=done, done=counted(int(done), unit))
 
 
 @contextmanager

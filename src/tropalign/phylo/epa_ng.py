@@ -23,7 +23,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import InputError, ResourceError, TropalignWarning, shown
+from tropalign.errors import InputError, ResourceError, TropalignWarning, counted, shown
 from tropalign.execution.files import disk_error
 from tropalign.phylo.reference import ReferencePackage
 from tropalign.phylo.reference_rows import StateAlphabet, rows_of_tips
@@ -222,9 +222,8 @@ def prepare(folder: Path, package: ReferencePackage) -> Prepared:
         raise disk_error(error, folder, 0) from None
     (folder / ALIGNED).unlink()
     if n_without:
-        text = (
-            f"{n_without} reads have no usable letter in a column of the reference: EPA-ng cannot place them, left out"
-        )
+        what = counted(n_without, "reads")
+        text = f"there is no usable letter in a column of the reference in {what}, which EPA-ng cannot place: left out"
         warnings.warn(text, TropalignWarning, stacklevel=2)
     if not kept:
         clear(folder)

@@ -6,12 +6,21 @@ import time
 from typing import TYPE_CHECKING
 
 from tropalign.clusters.chimera_options import ChimeraOptions
+from tropalign.errors import counted
 from tropalign.formats.format import Format
 from tropalign.formats.registry import format_for_path
 from tropalign.options.option import Options, again, input_file, output_file
 from tropalign.verbs.alignment import SequenceCommand, SequenceOptions
 from tropalign.verbs.command import Served
-from tropalign.verbs.run_options import GROUP, SEQUENCE_FILES, MemoryOptions, OutputOptions, ThreadOptions, started
+from tropalign.verbs.run_options import (
+    GROUP,
+    SEQUENCE_FILES,
+    CommentOptions,
+    MemoryOptions,
+    OutputOptions,
+    ThreadOptions,
+    started,
+)
 from tropalign.verbs.runs import tell_of
 
 if TYPE_CHECKING:
@@ -39,7 +48,9 @@ class ChimeraOutputs(Options, group=GROUP):
     )
 
 
-class Chimeras(ChimeraOptions, SequenceCommand, OutputOptions, ChimeraOutputs, ThreadOptions, MemoryOptions):
+class Chimeras(
+    ChimeraOptions, SequenceCommand, OutputOptions, ChimeraOutputs, CommentOptions, ThreadOptions, MemoryOptions
+):
     """Sequences that PCR has joined of two others."""
 
     verb = "chimeras"
@@ -104,7 +115,8 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
 
         self.check()
         rules = ChimeraRules(**self.shared_with(ChimeraRules))
-        header = Header(__version__, self.command_line(), rules.parameters(self.db is None))
+        parameters = rules.parameters(self.db is None)
+        header = Header(__version__, self.command_line(), parameters, has_comments=not self.no_comments)
         outputs = [
             Output(kind, path, make_writer(kind, format_for_path(kind, path), header, ChimerasContext(verdict)))
             for kind, path, verdict in (
@@ -127,7 +139,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         write_all(found, outputs)
         if not self.quiet:
             counts = int(found.is_chimera.sum()), int(found.is_borderline.sum())
-            what = f"{len(found):,} sequences, {counts[0]:,} chimeras, {counts[1]:,} borderline"
+            what = f"{counted(len(found), 'sequences')}, {counted(counts[0], 'chimeras')}, {counts[1]:,} borderline"
             tell_of(what, time.perf_counter() - begin, 0, paths)
 
     def _references(self, batch: SequenceBatch) -> SequenceBatch | None:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from tropalign.clusters.options import MIN_IDENTITY, ClusteringOptions, ClusterOptions, CoverageOf
+from tropalign.errors import counted
 from tropalign.formats.registry import format_for_path, format_names, format_of, suffix_of
 from tropalign.options.option import Options, again, but, option, output_file
 from tropalign.pairwise.options import ModeName, ModeOption
@@ -16,6 +17,7 @@ from tropalign.verbs.alignment import ModesOptions
 from tropalign.verbs.command import Served
 from tropalign.verbs.run_options import (
     GROUP,
+    CommentOptions,
     DeviceOptions,
     DryRunOptions,
     MemoryOptions,
@@ -78,6 +80,7 @@ class Cluster(
     ModesOptions,
     OutputOptions,
     ResultOptions,
+    CommentOptions,
     DeviceOptions,
     WorkerOptions,
     MemoryOptions,
@@ -197,8 +200,8 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
             found = cluster_batch(batch, chosen, self.threads, memory_bytes, devices_of(self), progress)
         write_all(found, outputs)
         if not self.quiet:
-            reads = "" if uniques is None else f"{len(uniques.reads):,} reads, "
-            what = f"{reads}{len(batch):,} sequences, {len(found):,} clusters"
+            reads = "" if uniques is None else f"{counted(len(uniques.reads), 'reads')}, "
+            what = f"{reads}{counted(len(batch), 'sequences')}, {counted(len(found), 'clusters')}"
             tell_of(what, time.perf_counter() - begin, 0, [output.path for output in outputs])
 
     def finish(self, shards: Shards, places: Mapping[str, str]) -> None:
@@ -288,7 +291,8 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         from tropalign.formats.header import Header
         from tropalign.formats.registry import make_writer
 
-        header = Header(__version__, self.command_line(format=form), chosen.parameters())
+        command = self.command_line(format=form)
+        header = Header(__version__, command, chosen.parameters(), has_comments=not self.no_comments)
         context = ClustersContext(self.sizeout, self.relabel or "", table_of=self.counting(batch, uniques))
         kinds = {
             "output": ("clusters", form),

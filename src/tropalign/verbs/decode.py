@@ -48,7 +48,7 @@ class FormatOptions(Options, group="output and resources"):
         metavar="FILE",
         help="a picture, SVG or PNG by the suffix, of the first 20 sequences",
     )
-    threads: int = again(DeviceOptions, "threads", help="0 (default) for all there are")
+    threads: int = again(DeviceOptions, "threads")
 
 
 class TrainingOptions(Options, group="training"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+from tropalign.errors import counted
 from tropalign.formats.format import Format
 from tropalign.formats.registry import format_for_path
 from tropalign.options.option import again, but, option
@@ -86,5 +87,6 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         write_all(clusters, outputs)
         if not self.quiet:
             singletons = int((clusters.sizes == 1).sum())
-            what = f"{len(uniques.reads):,} reads, {len(clusters):,} different, {singletons:,} of these of one read"
+            reads = counted(len(uniques.reads), "reads")
+            what = f"{reads}, {len(clusters):,} different, {singletons:,} of these of one read"
             tell_of(what, time.perf_counter() - begin, 0, [path for path, _ in paths.values()])

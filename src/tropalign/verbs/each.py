@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tropalign import __version__
-from tropalign.errors import InputError, ResourceError, TropalignError
+from tropalign.errors import InputError, ResourceError, TropalignError, counted
 from tropalign.execution.files import release_outputs
 from tropalign.execution.manifest import hash_of
 from tropalign.execution.progress import DISK_FULL, Show, progress_bar, status_only, unwatched
@@ -209,9 +209,9 @@ class Each:
         if n_failed:
             sentences = {outcome.message for outcome in found.values() if outcome.code}
             why = sentences.pop() if len(sentences) == 1 else f"{records.table} says why"
-            raise SomeFailed(f"{n_failed:,} of {len(found):,} files failed: {why}")
+            raise SomeFailed(f"{n_failed:,} of {counted(len(found), 'files')} failed: {why}")
         if not self._value("quiet"):
-            tell_of(f"{n_left:,} of {len(found):,} files", seconds, 0, [str(records.table)])
+            tell_of(f"{n_left:,} of {counted(len(found), 'files')}", seconds, 0, [str(records.table)])
 
     def _value(self, name: str) -> Any:
         """An option's value; None where the verb has none of that name."""

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from tropalign.clustalw.options import ClustalwChoices
+from tropalign.errors import counted
 from tropalign.formats.registry import format_names, suffix_of
 from tropalign.msa.options import ConsistencyOptions, RowOrderOption, StrandName, TurningOption
 from tropalign.options.option import Options, but, input_file, option, output_file
@@ -207,7 +208,7 @@ number of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or d
         with stage_bar(self.quiet) as progress:
             aligning.compute(devices, n_threads, memory_bytes, progress)
         if not self.quiet:
-            tell_of(f"{len(batch):,} sequences", time.perf_counter() - begin, cells, [out.path for out in outputs])
+            tell_of(counted(len(batch), "sequences"), time.perf_counter() - begin, cells, [out.path for out in outputs])
 
     def finish(self, shards: Shards, places: Mapping[str, str]) -> None:
         """Aligns with the posteriors that shards hold."""

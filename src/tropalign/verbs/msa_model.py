@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from tropalign.errors import counted
 from tropalign.options.option import Options, input_file, option
 from tropalign.verbs.runs import tell_of
 
@@ -93,4 +94,4 @@ def align_onto_model(command: Msa, outputs: list[Output]) -> None:
         write_outputs(outputs, lambda output: output.writer.blocks(found))
     if not command.quiet:
         cells = int(batch.offsets[-1]) * model.length
-        tell_of(f"{len(batch):,} sequences", time.perf_counter() - begin, cells, [out.path for out in outputs])
+        tell_of(counted(len(batch), "sequences"), time.perf_counter() - begin, cells, [out.path for out in outputs])

@@ -334,8 +334,9 @@ def _tell_of_unusable(task: PlaceTask) -> None:
     """Warns of reads that were not placed."""
     import warnings
 
-    from tropalign.errors import TropalignWarning
+    from tropalign.errors import TropalignWarning, counted
 
     if task.n_unusable:
-        text = f"{task.n_unusable} reads have no usable letter: they are not placed"
+        what = counted(task.n_unusable, "pairs of mates" if task.paired else "reads")
+        text = f"there is no usable letter in {what}, which cannot be placed"
         warnings.warn(text, TropalignWarning, stacklevel=2)

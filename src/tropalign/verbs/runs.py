@@ -8,6 +8,8 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from tropalign.errors import counted, shown
+
 if TYPE_CHECKING:
     from tropalign.execution.progress import Show
     from tropalign.execution.run import Run
@@ -30,7 +32,7 @@ def carry_out(run: Run, devices: Sequence[Device], options: RunOptions, show: Sh
     done = run.compute(devices, show)
     if not options.quiet:
         paths = [options.output] if options.shard is not None else [output.path for output in run.outputs]
-        tell_of(f"{done.n_items:,} {run.unit}", time.perf_counter() - begin, done.share * n_cells, paths, done.share)
+        tell_of(counted(done.n_items, run.unit), time.perf_counter() - begin, done.share * n_cells, paths, done.share)
 
 
 def tell_of(what: str, seconds: float, n_cells: float, paths: Sequence[str], share: float = 1.0) -> None:
@@ -47,8 +49,6 @@ def tell_of(what: str, seconds: float, n_cells: float, paths: Sequence[str], sha
     earlier = "" if share == 1 else f", {1 - share:.0%} of it by an earlier run"
     files = [f"{path} ({_size(os.path.getsize(path))})" for path in paths if path != "-" and os.path.isfile(path)]
     where = f": {', '.join(files)}" if files else ""
-    from tropalign.errors import shown
-
     print(shown(f"{what} in {_duration(seconds)}{rate}{earlier}{where}"), file=sys.stderr)
 
 
@@ -111,7 +111,7 @@ def print_forecast(
             "output_bytes": output_bytes,
         }
     )
-    print(f"cells    {n_cells:,} for {n_items:,} {unit}")
+    print(f"cells    {n_cells:,} for {counted(n_items, unit)}")
     if seconds is None:
         print("time     not known: a single one of them takes longer than the trial")
     else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+from tropalign.errors import counted
 from tropalign.options.option import Options, input_file, output_file
 from tropalign.verbs.runs import tell_of
 
@@ -104,5 +105,5 @@ def write_tree(options: MakeTree, tree: Tree, outputs: list[Output], begin: floa
     write_outputs(outputs, lambda output: [output.writer.encode(tree)])
     if not options.quiet:
         paths = [path for path in (*(output.path for output in outputs), options.distances_out) if path is not None]
-        sampled = "" if tree.n_samples is None else f", {tree.n_samples:,} samples"
+        sampled = "" if tree.n_samples is None else f", {counted(tree.n_samples, 'samples')}"
         tell_of(f"{tree.n_taxa:,} taxa{sampled}", time.perf_counter() - begin, 0, paths)

@@ -10,7 +10,7 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-from tropalign.errors import shown
+from tropalign.errors import counted, shown
 from tropalign.serve.settings import Settings
 from tropalign.serve.work.job_folder import JobFolder
 from tropalign.serve.work.system_processes import is_alive
@@ -129,7 +129,7 @@ class Crew:
             self.say(f"unused files were not removed ({type(error).__name__})")
             return
         if n:
-            self.say(f"{n} unused files are removed")
+            self.say(f"{counted(n, 'files')} removed that nothing used")
 
     def _sweep(self) -> None:
         """Removes the folders of jobs that are over or deleted, and ends what still computes them."""
