@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from oracles import clusters as oracle
 
 import tropalign as ta
-from tropalign.clusters import candidates, comparison, greedy
+from tropalign.clusters import candidates, comparison, greedy, linkage
+from tropalign.clusters.api import compared_by
 from tropalign.clusters.candidates import CandidateFilter
 from tropalign.clusters.identity import coverages, identities
 from tropalign.clusters.linkage import LINKAGES, check_memory
@@ -218,6 +219,26 @@ def test_blocks_bounds_and_threads_change_nothing(assign, pair_bytes, monkeypatc
     for name in ("labels", "representative_index", "identity", "strand", "score"):
         assert (getattr(found, name) == getattr(expected, name)).all(), name
     assert found.cigars == expected.cigars
+
+
+@pytest.mark.parametrize("strand", ["plus", "both"])
+@pytest.mark.parametrize("identity", ["shorter", "columns"])
+def test_single_linkage_leaves_out_what_is_connected(identity, strand, monkeypatch):
+    rng = np.random.default_rng(17)
+    for _ in range(4):
+        batch = batch_of(families(rng, 90, DNA, longest=120, divergence=0.05), ta.NUCLEOTIDE)
+        matrix, gap = ta.SubstitutionMatrix.default(ta.NUCLEOTIDE), ta.Gap(10, 1)
+        pairs = PairOptions(matrix, gap, mode="global", strand=strand)
+        options = ClusterOptions(pairs=pairs, min_identity=0.95, identity=identity, method="single")
+        compared, aligned = compared_by(batch, options, 1, 1 << 30, ["cpu"]), []
+        own = compared[0].pair_similarities
+        every = linkage.labels_of(len(batch), options, linkage._compared(*compared, None))
+        monkeypatch.setattr(linkage, "MOST_ROWS", int(rng.integers(1, 60)))
+        monkeypatch.setattr(linkage, "FEW_ROWS", int(rng.integers(1, 20)))
+        compared[0].pair_similarities = lambda first, second: aligned.append(len(first)) or own(first, second)
+        found = linkage.linkage_labels(*compared, 1 << 30)
+        assert (found == every).all() and 5 < found.max() < 85
+        assert sum(aligned) < 10 * len(batch)
 
 
 def test_isa_changes_nothing(isa):

@@ -127,9 +127,9 @@ def _counts(samples: Sequence[Work]) -> tuple[list[int], list[int], list[int]]:
 def growth(sizes: Sequence[int], values: Sequence[int], n: int, method: str) -> float:
     """How many times as much n sequences take as the last of some samples.
 
-    Linkages compare all pairs. Greedy clusters compare each sequence with the representatives before it: work grows as
-    the number of sequences where these are few and known, as its square where all sequences become one, and as a power
-    in between, that of the last two doublings.
+    Linkages that keep distances compare all pairs. Greedy clusters compare each sequence with the representatives before
+    it: work grows as the number of sequences where these are few and known, as its square where all sequences become
+    one, and as a power in between, that of the last two doublings. By single linkage alignments grow so, too.
 
     Examples
     --------
@@ -140,7 +140,7 @@ def growth(sizes: Sequence[int], values: Sequence[int], n: int, method: str) -> 
     last = sizes[-1]
     if n == last:
         return 1.0
-    if method != "greedy":
+    if method not in ("greedy", "single"):
         return n * (n - 1) / max(last * (last - 1), 1)
     if len(sizes) == 1 or not values[-1]:
         return (n / last) ** 2
