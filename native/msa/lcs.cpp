@@ -83,9 +83,12 @@ bool lcs_lengths(const LcsSequences &sequences, int n_codes, const std::vector<i
     // Neighbours share vectors: rows of like lengths, or rows that want the same columns.
     std::vector<int64_t> key(n_rows);
     for (int64_t row = 0; row < n_rows; ++row) {
+        if (!wanted) {
+            key[row] = sequences.length(rows[row]);
+            continue;
+        }
         const uint8_t *own = wanted + row * n_columns;
-        key[row] = wanted ? std::find_if(own, own + n_columns, [](uint8_t is) { return is != 0; }) - own
-                          : sequences.length(rows[row]);
+        key[row] = std::find_if(own, own + n_columns, [](uint8_t is) { return is != 0; }) - own;
     }
     std::vector<int32_t> place(rows.size());
     std::iota(place.begin(), place.end(), 0);

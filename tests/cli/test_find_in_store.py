@@ -65,7 +65,7 @@ PROTEIN_OPTIONS = [
     "--mask seg",
     "--max-hsps 3",
     "--exclude-self --top 2",
-    "--format sam",
+    "--format paf",
     "--format m8",
     "--format html",
     "--min-identity .5 --columns query,target,query_row,target_row,cs,target_length",
@@ -112,7 +112,7 @@ def test_translated_queries(tmp_path, in_store):
 def test_what_is_read_all_the_same(tmp_path, in_store):
     queries, store = made(tmp_path, AMINO_ACIDS)
     read = in_store()
-    for options in ("--pairs", "--mask seg --mask-hard", "--gap-open2 20 --gap-extend2 .5"):
+    for options in ("--pairs", "--mask seg --mask-hard", "--gap-open2 20 --gap-extend2 .5", "--format sam"):
         words = ["find", queries, store, *options.split()]
         if options == "--pairs":
             (tmp_path / "listed.tsv").write_text("q0\tt0\n")
@@ -138,6 +138,24 @@ def test_bad_stores(tmp_path, in_store, capsys):
         words = ["find", queries, str(tmp_path / "bad.tdb"), "--strict", "-o", str(tmp_path / "out.tsv")]
         assert main(words) == 3
         assert told in capsys.readouterr().err
+
+
+def test_damaged_letters(tmp_path, in_store, capsys):
+    in_store()
+    queries, store = made(tmp_path, AMINO_ACIDS)
+    data = bytearray((tmp_path / "targets.tdb").read_bytes())
+    data[data.index(ta.read_sequences(store).text(20).encode()) + 3] = ord("1")
+    (tmp_path / "targets.tdb").write_bytes(data)
+    assert main(["find", queries, store, "-o", str(tmp_path / "out.tsv")]) == 3
+    assert "the store is damaged (its letters are not those that were written)" in capsys.readouterr().err
+
+
+def test_what_a_query_may_have_counts(tmp_path, in_store, monkeypatch):
+    queries, store = made(tmp_path, AMINO_ACIDS)
+    read = in_store()
+    monkeypatch.setattr(pairs, "MOST_TAKEN", 0.0)
+    output(tmp_path, ["find", queries, store, "--top", "300"], "1.tsv")
+    assert len(read) == 1  # looked at, and not kept
 
 
 def test_unknown_letters_are_told(tmp_path, in_store, capsys):

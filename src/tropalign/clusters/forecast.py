@@ -127,9 +127,9 @@ def _counts(samples: Sequence[Work]) -> tuple[list[int], list[int], list[int]]:
 def growth(sizes: Sequence[int], values: Sequence[int], n: int, method: str) -> float:
     """How many times as much n sequences take as the last of some samples.
 
-    Linkages that keep distances compare all pairs. Greedy clusters compare each sequence with the representatives before
-    it: work grows as the number of sequences where these are few and known, as its square where all sequences become
-    one, and as a power in between, that of the last two doublings. By single linkage alignments grow so, too.
+    Linkages that keep distances compare all pairs. Greedy clusters compare each sequence with the representatives
+    before it: work grows as the number of sequences where these are few and known, as its square where all sequences
+    become one, and as a power in between, that of the last two doublings. By single linkage alignments grow so, too.
 
     Examples
     --------

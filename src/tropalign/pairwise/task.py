@@ -42,6 +42,7 @@ from tropalign.properties import cached_property
 from tropalign.results.alignments import AlignmentTable, concatenate
 from tropalign.results.output_columns import default_names
 from tropalign.sequences import SequenceBatch
+from tropalign.sequences.stored_batch import TAKEN_BYTES, StoredBatch
 from tropalign.sequences.translation import FRAMES, Frames
 
 if TYPE_CHECKING:
@@ -244,11 +245,12 @@ class PairsTask:
     def _row_bytes(self) -> float:
         """What the rows of a pair take."""
         report = self.options.report
+        taken = TAKEN_BYTES * float(self.targets.lengths.mean()) if isinstance(self.targets, StoredBatch) else 0.0
         if report != "alignment":
-            return ROW_BYTES[report]
+            return ROW_BYTES[report] + taken
         shorter, longer = sorted(float(batch.lengths.mean()) for batch in (self.queries, self.targets))
         rows, paths = self.options.max_hsps, min(self.options.max_hsps, MOST_PATHS)
-        return rows * ROW_BYTES[report] + paths * (PATH_BYTES * shorter + 2 * self._column_bytes * longer)
+        return taken + rows * ROW_BYTES[report] + paths * (PATH_BYTES * shorter + 2 * self._column_bytes * longer)
 
     def _cut(self, shard: Shard | None) -> list[Tile]:
         order = self._order

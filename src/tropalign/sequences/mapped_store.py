@@ -114,7 +114,7 @@ class MappedStore:
             _check_offsets(arrays[offsets], n, len(arrays[data]), offsets, file)
         order = arrays["by_length"]
         if len(order) != n or (n and (order.min() < 0 or order.max() >= n)):
-            raise _damaged("the order by length names sequences that are not there", file)
+            raise damaged("the order by length names sequences that are not there", file)
         return cls(
             file,
             arrays["letters"],
@@ -155,7 +155,7 @@ class MappedStore:
             for at in range(begin, end, SPAN):
                 digest.update(self.mapped[at : min(end, at + SPAN)])
             if digest.hexdigest() != entry["sha256"]:
-                raise _damaged(f"its {name.replace('_', ' ')} are not those that were written", self.path)
+                raise damaged(f"its {name.replace('_', ' ')} are not those that were written", self.path)
 
     def spans(self, most_letters: int, most_sequences: int) -> Iterator[tuple[int, int]]:
         """Runs of sequences, as (begin, end), of so many letters or sequences at the most; one sequence at the least.
@@ -230,7 +230,8 @@ def _store_records(store: MappedStore, count: Callable[[int], None]) -> Iterator
         yield Records(names, descriptions, letters, store.offsets[begin : end + 1] - first, byte_counts(letters))
 
 
-def _damaged(what: str, file: str) -> InputError:
+def damaged(what: str, file: str) -> InputError:
+    """The error of a store in which something is not as it was written."""
     return InputError(f"the store is damaged ({what}): {REBUILD}", file=file)
 
 
@@ -240,14 +241,14 @@ def _manifest(mapped: mmap.mmap, file: str) -> tuple[dict[str, Any], Alphabet]:
         raise InputError(f"this is no sequence store: {REBUILD.replace(' again', '')}", file=file)
     size = len(mapped)
     if size < len(STORE_MAGIC) + END_BYTES or mapped[-len(END) :] != END:
-        raise _damaged("its end is missing", file)
+        raise damaged("its end is missing", file)
     n_bytes = int.from_bytes(mapped[size - END_BYTES : size - END_BYTES + SIZE_BYTES], "little")
     begin = size - END_BYTES - n_bytes
     if n_bytes > MOST_MANIFEST_BYTES or begin < len(STORE_MAGIC):
-        raise _damaged("its manifest does not fit", file)
+        raise damaged("its manifest does not fit", file)
     data = mapped[begin : begin + n_bytes]
     if hashlib.sha256(data).digest() != mapped[size - END_BYTES + SIZE_BYTES : size - len(END)]:
-        raise _damaged("its manifest is not the one that was written", file)
+        raise damaged("its manifest is not the one that was written", file)
     try:
         manifest = json.loads(data)
         layout, made_by = int(manifest["layout"]), str(manifest["made_by"])
@@ -260,7 +261,7 @@ def _manifest(mapped: mmap.mmap, file: str) -> tuple[dict[str, Any], Alphabet]:
             counts = np.array(manifest["letter_counts"], np.int64).reshape(256)
             return manifest, judge_counts(counts)
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
-        raise _damaged("its manifest lacks what a store has", file) from None
+        raise damaged("its manifest lacks what a store has", file) from None
     raise InputError(f"{shown(made_by)} wrote this store in a newer form: use that version, or {REBUILD}", file=file)
 
 
@@ -268,11 +269,11 @@ def _mapped_array(mapped: mmap.mmap, manifest: dict[str, Any], name: str, file: 
     entry, dtype = manifest["arrays"][name], ARRAYS[name]
     begin, n_bytes = entry["begin"], entry["bytes"]
     if begin < 0 or n_bytes < 0 or begin % dtype.itemsize or n_bytes % dtype.itemsize or begin + n_bytes > len(mapped):
-        raise _damaged(f"its {name.replace('_', ' ')} reach beyond its end", file)
+        raise damaged(f"its {name.replace('_', ' ')} reach beyond its end", file)
     return np.frombuffer(mapped, dtype, n_bytes // dtype.itemsize, begin)
 
 
 def _check_offsets(offsets: NDArray[np.int64], n: int, size: int, name: str, file: str) -> None:
     is_good = n >= 0 and len(offsets) == n + 1 and offsets[0] == 0 and offsets[-1] == size
     if not is_good or (offsets[1:] < offsets[:-1]).any():
-        raise _damaged(f"its {name.replace('_', ' ')} do not ascend to the end of what they divide", file)
+        raise damaged(f"its {name.replace('_', ' ')} do not ascend to the end of what they divide", file)

@@ -12,13 +12,18 @@ from numpy.typing import NDArray
 
 from tropalign import _native
 from tropalign.errors import InputError
-from tropalign.sequences.alphabet import Alphabet
+from tropalign.sequences.alphabet import Alphabet, byte_counts
 from tropalign.sequences.batch import SequenceBatch, batch_bytes
-from tropalign.sequences.mapped_store import SPAN, MappedStore
+from tropalign.sequences.mapped_store import SPAN, MappedStore, damaged
 from tropalign.sequences.reader import settled_alphabet, tell_unknown
+from tropalign.sequences.texts import lengths_of, mended
 
 #: Letters of a part that is in memory; a longer sequence is one by itself.
 PART_LETTERS = 1 << 22
+#: Of so many sequences that are taken pages are let go together: the system maps 64 KiB around each.
+PAGES_AT_ONCE = 128
+#: Bytes per letter of sequences that are taken: letters and codes, and native code's copy.
+TAKEN_BYTES = 6
 #: Numbers per sequence that stay in memory: places of letters, names and descriptions, lengths, the order by length.
 NUMBERS = 5
 
@@ -101,10 +106,14 @@ class StoredBatch(SequenceBatch):
         return self._changed(SequenceBatch(codes, offsets - offsets[0], names, self.alphabet, letters))
 
     def _take(self, chosen: NDArray[np.intp]) -> SequenceBatch:
-        bounds = zip(self.offsets[chosen].tolist(), self.offsets[chosen + 1].tolist(), strict=True)
-        letters = np.concatenate([self.letters[:0], *(self.letters[begin:end] for begin, end in bounds)])
-        self._store.let_go()
         offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(self.lengths[chosen])])
+        letters = np.empty(offsets[-1], np.uint8)
+        for k, (place, sequence) in enumerate(zip(offsets.tolist(), chosen.tolist(), strict=False), 1):
+            begin, end = self.offsets[sequence : sequence + 2].tolist()
+            letters[place : place + end - begin] = self.letters[begin:end]
+            if k % PAGES_AT_ONCE == 0:
+                self._store.let_go()
+        self._store.let_go()
         names, descriptions = (
             tuple(texts[k] for k in chosen.tolist()) for texts in (self._store.names, self._store.descriptions)
         )
@@ -144,7 +153,8 @@ def stored_batch(
     Returns
     -------
     StoredBatch, or None
-        None where the sequences fit, or one is empty: `read_sequences` then says what is to be said.
+        None where the sequences fit, or one is empty or has a name that is none: `read_sequences` then says what is to
+        be said.
 
     Raises
     ------
@@ -165,7 +175,13 @@ def stored_batch(
         first, second = repeated
         what = f"records {first + 1} and {second + 1} have the same name: give each record its own"
         raise InputError(what, file=store.path, record=store.names[second])
-    counts = np.array(store.manifest["letter_counts"], np.int64)
+    if lengths_of(store.names).min() == 0 or mended(store.names)[1]:
+        return None
+    counts = np.zeros(256, np.int64)
+    for begin, end in store.spans(PART_LETTERS, len(store)):
+        counts += byte_counts(store.letters[store.offsets[begin] : store.offsets[end]])
+    if counts.tolist() != store.manifest["letter_counts"]:
+        raise damaged("its letters are not those that were written", store.path)
     alphabet = settled_alphabet(alphabet, counts, store.path)
     batch = StoredBatch.of_store(store, alphabet)
     used = np.flatnonzero(counts).astype(np.uint8)

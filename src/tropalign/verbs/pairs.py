@@ -45,6 +45,10 @@ Values = Literal["score", "identity", "distance"]
 Layout = Literal["tsv", "phylip", "npz"]
 #: A database is left in its store where it would take more than this share of the memory allowed.
 MOST_READ = 0.5
+#: It is read where the targets that a query may have would take more than this share.
+MOST_TAKEN = 0.2
+#: Formats with all sequences or names of the database in them.
+WHOLE_FORMATS = ("sam", "bam", "result")
 #: What no matrix of all pairs takes.
 SELECTS = (*(name for name in SelectionOptions.declared() if name not in ("report", "db_size")), "pairs")
 
@@ -166,7 +170,7 @@ class PairsCommand(
         show = started(self, [self.output, *side_outputs.values()], inputs)
         allowed = memory_allowed(self.memory, self.output)
         form = format_of("pairs", request.format)
-        sides = self._sides(form.wants_qualities, allowed)
+        sides = self._sides(form.wants_qualities, request.format, allowed)
         inputs_bytes = sum(
             batch.held_bytes for side in sides if side is not None for batch in {given(side), aligned(side)}
         )
@@ -304,7 +308,7 @@ class PairsCommand(
         """What a matrix of all pairs holds."""
         self.refuse("--format matrix holds every pair: that is tropalign pairs")
 
-    def _sides(self, wants_qualities: bool, allowed: int) -> tuple[Side, Side | None]:
+    def _sides(self, wants_qualities: bool, format_name: str, allowed: int) -> tuple[Side, Side | None]:
         """Queries and targets as they are aligned, with their frames where they are translated."""
         from tropalign.pairwise.options import check_same_alphabet
         from tropalign.pairwise.translated import check_code, side_of
@@ -312,7 +316,7 @@ class PairsCommand(
         if self.translate is not None and self.targets is not None:
             code = self.genetic_code or 1
             check_code(code)  # before anything is read
-            batches = self.batch(self.queries), self._database(self.targets, allowed)
+            batches = self.batch(self.queries), self._database(self.targets, format_name, allowed)
             queries, targets = (
                 side_of(batch, side, self.translate, code, path)
                 for batch, side, path in zip(batches, ("query", "target"), (self.queries, self.targets), strict=True)
@@ -321,25 +325,28 @@ class PairsCommand(
         queries = self.batch(self.queries, wants_qualities)
         if self.targets is None:
             return queries, None
-        targets = self._database(self.targets, allowed)
+        targets = self._database(self.targets, format_name, allowed)
         check_same_alphabet(queries, targets)
         return queries, targets
 
-    def _database(self, path: str, allowed: int) -> SequenceBatch:
+    def _database(self, path: str, format_name: str, allowed: int) -> SequenceBatch:
         """The targets: in memory, or in their store where memory does not hold them and the run passes over them."""
         from tropalign.sequences.alphabet import ALPHABETS
         from tropalign.sequences.mapped_store import is_store
 
         costs_more = {self.gap_open2, self.end_gap_open, self.end_gap_extend} != {None}
         is_passed = self.top is not None and self.pairs is None and not costs_more and not self.mask_hard
-        is_passed &= self.translate in (None, "query") and {"auto", "cpu"} >= set(devices_of(self))
+        is_passed &= self.translate in (None, "query") and format_name not in WHOLE_FORMATS
+        is_passed &= {"auto", "cpu"} >= set(devices_of(self))
         if is_passed and is_store(path):
             from tropalign.pairwise.selection import suits_groups
-            from tropalign.sequences.stored_batch import stored_batch
+            from tropalign.sequences.stored_batch import TAKEN_BYTES, stored_batch
 
             stored = stored_batch(path, int(MOST_READ * allowed), ALPHABETS.get(self.alphabet), self.strict)
             if stored is not None and suits_groups(stored):
-                return stored
+                of_query = min(self.top or len(stored), len(stored)) / len(stored) * len(stored.letters)
+                if TAKEN_BYTES * of_query < MOST_TAKEN * allowed:
+                    return stored
         return self.batch(path)
 
     @staticmethod
