@@ -190,7 +190,15 @@ class MappedStore:
                 let_go = self._let_go(let_go, int(self.offsets[begin]))
 
     def let_go(self) -> None:
-        """Gives the pages of all letters back."""
+        """Gives the pages of all letters back; they are read again when needed.
+
+        Examples
+        --------
+        >>> import tempfile, os
+        >>> path = os.path.join(tempfile.mkdtemp(), "efp.tdb")
+        >>> store = tropalign.SequenceStore.build("examples/efp.fasta", path)
+        >>> store.let_go()
+        """
         self._let_go(0, len(self.letters))
 
     def _let_go(self, begin: int, end: int) -> int:

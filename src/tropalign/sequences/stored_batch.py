@@ -20,7 +20,7 @@ from tropalign.sequences.texts import lengths_of, mended
 
 #: Letters of a part that is in memory; a longer sequence is one by itself.
 PART_LETTERS = 1 << 22
-#: Of so many sequences that are taken pages are let go together: the system maps 64 KiB around each.
+#: Sequences that are taken until pages are let go: the system maps 64 KiB around each.
 PAGES_AT_ONCE = 128
 #: Bytes per letter of sequences that are taken: letters and codes, and native code's copy.
 TAKEN_BYTES = 6
@@ -78,7 +78,7 @@ class StoredBatch(SequenceBatch):
 
     @property
     def most_codes(self) -> int:
-        """Those of the largest part."""
+        """How many codes the largest part has."""
         return max(PART_LETTERS, int(self.lengths.max()))
 
     @property

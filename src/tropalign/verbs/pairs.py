@@ -45,7 +45,7 @@ Values = Literal["score", "identity", "distance"]
 Layout = Literal["tsv", "phylip", "npz"]
 #: A database is left in its store where it would take more than this share of the memory allowed.
 MOST_READ = 0.5
-#: It is read where the targets that a query may have would take more than this share.
+#: The share that the targets of a query may take; where they would take more, the database is read.
 MOST_TAKEN = 0.2
 #: Formats with all sequences or names of the database in them.
 WHOLE_FORMATS = ("sam", "bam", "result")
