@@ -100,6 +100,6 @@ def test_fields_of_pairs():
     assert (top.kind, top.flag, top.group) == ("whole", "--top", "Which pairs")
     assert matrix.kind == "choice" and "BLOSUM62" in matrix.choices and verb.input("matrix").kind == "matrix"
     assert [one.role for one in verb.outputs] == ["main", "report", "plot"]
-    assert verb.report == "report" and served_verb("cluster").report is None
+    assert verb.report == served_verb("cluster").report == "report" and served_verb("derep").report is None
     assert verb.input("queries").takes_database and not verb.input("pairs").takes_database
     assert served_verb("place").input("mates").many and not served_verb("tree").input("taxa").many
