@@ -34,7 +34,7 @@ from tropalign.scoring import Gap, SubstitutionMatrix
 from tropalign.scoring.letter_scores import MOST
 from tropalign.scoring.ungapped import background, rates
 from tropalign.sequences import PROTEIN
-from tropalign.sequences.stored_batch import StoredBatch
+from tropalign.sequences.stored_batch import in_memory
 
 if TYPE_CHECKING:
     from tropalign.execution.task import Progress
@@ -246,9 +246,8 @@ class _Shares:
 
     def __init__(self, batch: SequenceBatch, index: Index) -> None:
         codes, shares = background(batch.alphabet)
+        batch, index = in_memory(batch, index)
         used, self._place = np.unique(index, return_inverse=True)
-        if isinstance(batch, StoredBatch):
-            batch, used = batch[used], np.arange(len(used))
         number = np.full(256, len(codes), np.intp)
         number[codes] = np.arange(len(codes))
         counts = np.empty((len(used), len(codes)))

@@ -17,7 +17,7 @@ from tropalign.pairwise.options import PairOptions
 from tropalign.results import ragged
 from tropalign.results.kept_columns import COUNT_COLUMNS, DEPTHS, END_COLUMNS
 from tropalign.sequences import SequenceBatch
-from tropalign.sequences.stored_batch import StoredBatch
+from tropalign.sequences.stored_batch import in_memory
 
 if TYPE_CHECKING:
     from tropalign.devices.gpu import Gpu
@@ -197,13 +197,10 @@ class Engines:
 
 def used_targets(index: Index, batch: SequenceBatch) -> tuple[Index, NDArray[np.uint8], Index]:
     """Numbers, codes and offsets of the sequences that pairs need where these are few: native code copies them."""
-    is_stored = isinstance(batch, StoredBatch)
-    if len(index) > FEW_USED * len(batch) and not is_stored:
+    batch, index = in_memory(batch, index)
+    if len(index) > FEW_USED * len(batch):
         return index, batch.codes, batch.offsets
     used, place = np.unique(index, return_inverse=True)
-    if is_stored:
-        some = batch[used]
-        return place.astype(np.int64), some.codes, some.offsets
     spans = zip(batch.offsets[used].tolist(), batch.offsets[used + 1].tolist(), strict=True)
     codes = np.concatenate([batch.codes[begin:end] for begin, end in spans] or [batch.codes[:0]])
     offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(batch.lengths[used])])

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tropalign import _native
 from tropalign.results.rows import Column
 from tropalign.sequences import SequenceBatch
-from tropalign.sequences.stored_batch import StoredBatch
+from tropalign.sequences.stored_batch import in_memory
 
 if TYPE_CHECKING:
     from tropalign.results.alignments import AlignmentTable
@@ -82,10 +82,7 @@ def query_starts(table: AlignmentTable) -> NDArray[np.int32]:
 def arrays(table: AlignmentTable, substitution: Any = None) -> dict[str, Any]:
     """What native code takes to write alignments out; `substitution` (a SubstitutionMatrix) says what is similar."""
     letters, codes, offsets, index = aligned_queries(table)
-    targets, target = table.targets, table.target_index
-    if isinstance(targets, StoredBatch):
-        used, target = np.unique(target, return_inverse=True)
-        targets = targets[used]
+    targets, target = in_memory(table.targets, table.target_index)
     positive = None if substitution is None else (substitution.scores > 0).astype(np.uint8).ravel()
     return {
         "query_letters": np.ascontiguousarray(letters),

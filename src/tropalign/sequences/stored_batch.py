@@ -84,9 +84,7 @@ class StoredBatch(SequenceBatch):
     @property
     def held_bytes(self) -> int:
         """Memory of names, places and a part, and of pages of the file that are not let go yet."""
-        names = self.name_texts
-        assert isinstance(names, type(self._store.names))
-        return len(names.data) + 8 * NUMBERS * len(self) + SPAN + 2 * self.most_codes
+        return len(self._store.names.data) + 8 * NUMBERS * len(self) + SPAN + 2 * self.most_codes
 
     def parts(self) -> Iterator[tuple[int, SequenceBatch]]:
         """Runs of sequences, and the number of the first one of each."""
@@ -132,6 +130,22 @@ class StoredBatch(SequenceBatch):
         digest.update(size)
         for begin, end in self._store.spans(PART_LETTERS, len(self)):
             digest.update(self.letters[self.offsets[begin] : self.offsets[end]].data)
+
+
+def in_memory(batch: Any, index: NDArray[Any]) -> tuple[Any, NDArray[Any]]:
+    """A batch in memory with the sequences that rows name, and where these are: of a store those sequences alone.
+
+    Parameters
+    ----------
+    batch
+        What has sequences; all but a `StoredBatch` is returned as it is.
+    index : integer, shape (n,)
+        A sequence per row.
+    """
+    if not isinstance(batch, StoredBatch):
+        return batch, index
+    used, place = np.unique(index, return_inverse=True)
+    return batch[used], place.astype(np.int64)
 
 
 def stored_batch(

@@ -14,7 +14,7 @@ from tropalign.formats.pairs.context import Labels, PairsContext
 from tropalign.formats.part_arrays import part_arrays
 from tropalign.results.alignments import AlignmentTable
 from tropalign.results.kept_columns import DEPTH_COLUMNS
-from tropalign.sequences.stored_batch import StoredBatch
+from tropalign.sequences.stored_batch import in_memory
 
 Columns = dict[str, NDArray[Any]]
 """Columns of pairs by name; `paths` has all paths, and `path_sizes` how many bytes each takes."""
@@ -79,8 +79,7 @@ def of_used(columns: Columns, context: PairsContext) -> tuple[list[Labels], Colu
 
 def _chosen(batch: Any, used: NDArray[np.int64]) -> Labels:
     """Names, lengths and letters of some sequences of a SequenceBatch or of Labels."""
-    if isinstance(batch, StoredBatch):
-        batch, used = batch[used], np.arange(len(used))
+    batch, used = in_memory(batch, used)
     lengths = batch.lengths[used]
     names = tuple(batch.names[k] for k in used.tolist())
     letters = getattr(batch, "letters", None)

@@ -129,7 +129,7 @@ class Crew:
             self.say(f"unused files were not removed ({type(error).__name__})")
             return
         if n:
-            self.say(f"{counted(n, 'files')} removed that nothing used")
+            self.say(f"removed {counted(n, 'files that nothing uses')}")
 
     def _sweep(self) -> None:
         """Removes the folders of jobs that are over or deleted, and ends what still computes them."""
