@@ -11,38 +11,46 @@ using namespace nb::literals;
 namespace tropalign {
 namespace {
 
+/// Queries and targets whose words are compared, checked, and the shape of what is said of their pairs.
+struct WordSets {
+    OwnSets sets;
+    Sequences queries, targets;
+    std::array<size_t, 2> shape;
+
+    WordSets(const Column<uint8_t> &query_codes, const Column<int64_t> &query_offsets,
+             const Column<uint8_t> &target_codes, const Column<int64_t> &target_offsets, int32_t word, int n_threads)
+        : sets(query_codes, query_offsets, target_codes, target_offsets), queries(sets.queries().sequences()),
+          targets(sets.targets().sequences()),
+          shape{static_cast<size_t>(queries.count), static_cast<size_t>(targets.count)} {
+        require_threads(n_threads);
+        require(word >= 1 && word <= kLongestSharedWord, "word: below 1, or above 12");
+        require(targets.count <= INT32_MAX, "target_offsets: more than 2147483647 sequences");
+    }
+};
+
 Numpy<int32_t> shared_words_of(Column<uint8_t> query_codes, Column<int64_t> query_offsets, Column<uint8_t> target_codes,
                                Column<int64_t> target_offsets, int32_t word, int n_threads) {
-    require_threads(n_threads);
-    require(word >= 1 && word <= kLongestSharedWord, "word: below 1, or above 12");
-    const OwnSets sets(query_codes, query_offsets, target_codes, target_offsets);
-    const Sequences queries = sets.queries().sequences(), targets = sets.targets().sequences();
-    require(targets.count <= INT32_MAX, "target_offsets: more than 2147483647 sequences");
-    const std::array<size_t, 2> shape{static_cast<size_t>(queries.count), static_cast<size_t>(targets.count)};
-    std::vector<int32_t> shared(shape[0] * shape[1]);
+    const WordSets of(query_codes, query_offsets, target_codes, target_offsets, word, n_threads);
+    std::vector<int32_t> shared(of.shape[0] * of.shape[1]);
     {
         nb::gil_scoped_release released;
-        shared_words(queries, targets, word, n_threads, shared.data());
+        shared_words(of.queries, of.targets, word, n_threads, shared.data());
     }
-    return to_numpy(std::move(shared), shape);
+    return to_numpy(std::move(shared), of.shape);
 }
 
 Numpy<uint8_t> similar_by_words_of(Column<uint8_t> query_codes, Column<int64_t> query_offsets,
                                    Column<uint8_t> target_codes, Column<int64_t> target_offsets, int32_t word,
-                                   double identity, int n_threads) {
-    require_threads(n_threads);
-    require(word >= 1 && word <= kLongestSharedWord, "word: below 1, or above 12");
+                                   double identity, double rounding, int n_threads) {
+    const WordSets of(query_codes, query_offsets, target_codes, target_offsets, word, n_threads);
     require(identity >= 0 && identity <= 1, "identity: outside of 0 to 1");
-    const OwnSets sets(query_codes, query_offsets, target_codes, target_offsets);
-    const Sequences queries = sets.queries().sequences(), targets = sets.targets().sequences();
-    require(targets.count <= INT32_MAX, "target_offsets: more than 2147483647 sequences");
-    const std::array<size_t, 2> shape{static_cast<size_t>(queries.count), static_cast<size_t>(targets.count)};
-    std::vector<uint8_t> similar(shape[0] * shape[1]);
+    require(rounding >= 0 && rounding <= 1, "rounding: outside of 0 to 1");
+    std::vector<uint8_t> similar(of.shape[0] * of.shape[1]);
     {
         nb::gil_scoped_release released;
-        similar_by_words(queries, targets, word, identity, n_threads, similar.data());
+        similar_by_words(of.queries, of.targets, word, identity, rounding, n_threads, similar.data());
     }
-    return to_numpy(std::move(similar), shape);
+    return to_numpy(std::move(similar), of.shape);
 }
 
 Numpy<int32_t> score_floors_of(Column<uint8_t> query_codes, Column<int64_t> query_offsets, Column<uint8_t> target_codes,
@@ -76,7 +84,7 @@ void bind_shared_words(nb::module_ &m) {
     m.def("shared_words", &shared_words_of, array("query_codes"), array("query_offsets"), array("target_codes"),
           array("target_offsets"), "word"_a, "n_threads"_a, "How many words each query and target have in common.");
     m.def("similar_by_words", &similar_by_words_of, array("query_codes"), array("query_offsets"), array("target_codes"),
-          array("target_offsets"), "word"_a, "identity"_a, "n_threads"_a,
+          array("target_offsets"), "word"_a, "identity"_a, "rounding"_a, "n_threads"_a,
           "Which pairs may be so identical, by their words; see native/pairwise/shared_words.hpp.");
     m.def("score_floors", &score_floors_of, array("query_codes"), array("query_offsets"), array("target_codes"),
           array("target_offsets"), array("query_index"), array("target_index"), array("enough"), array("matrix"),

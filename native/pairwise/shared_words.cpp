@@ -19,8 +19,6 @@ namespace {
 /// Places of words: 4^9, which fill a part of a processor's second cache.
 constexpr int kBits = 18;
 constexpr size_t kPlaces = size_t{1} << kBits;
-/// What roundings may come to.
-constexpr double kRounding = 1e-6;
 
 /// Calls work(place) for each word of a sequence, from its begin to its end, or for those that begin every `step`
 /// letters.
@@ -85,8 +83,8 @@ void shared_words(const Sequences &queries, const Sequences &targets, int32_t wo
     });
 }
 
-void similar_by_words(const Sequences &queries, const Sequences &targets, int32_t word, double identity, int n_threads,
-                      uint8_t *similar) {
+void similar_by_words(const Sequences &queries, const Sequences &targets, int32_t word, double identity,
+                      double rounding, int n_threads, uint8_t *similar) {
     const WordIndex index(targets, word, word);
     std::vector<std::vector<int32_t>> copies(n_threads), rows(n_threads);
     parallel(n_threads, queries.count, 1, [&](int thread, int64_t q) {
@@ -97,7 +95,7 @@ void similar_by_words(const Sequences &queries, const Sequences &targets, int32_
         const int32_t m = queries[q].length;
         for (int64_t t = 0; t < targets.count; ++t) {
             const int32_t n = targets[t].length;
-            const auto identical = static_cast<int32_t>(std::ceil(identity * std::min(m, n) - kRounding));
+            const auto identical = static_cast<int32_t>(std::ceil(identity * std::min(m, n) - rounding));
             similar[q * targets.count + t] = shared[t] >= n / word - (m - identical) - (n - identical);
         }
     });

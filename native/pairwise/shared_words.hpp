@@ -19,7 +19,9 @@ void shared_words(const Sequences &queries, const Sequences &targets, int32_t wo
 ///
 ///     target     ACGTTGCA CCATGGAT TTACGGAT ...      of words so cut, each letter that is in no identical column
 ///     query      ACGTTGCA CCATGCAT TTA-CGGAT         spoils one at the most, and so does each such letter of the query
-void similar_by_words(const Sequences &queries, const Sequences &targets, int32_t word, double identity, int n_threads,
-                      uint8_t *similar);
+///
+/// `rounding` is what roundings of `identity` times a length may come to.
+void similar_by_words(const Sequences &queries, const Sequences &targets, int32_t word, double identity,
+                      double rounding, int n_threads, uint8_t *similar);
 
 }  // namespace tropalign

@@ -169,6 +169,7 @@ def similar_by_words(
     target_offsets: _int64,
     word: int,
     identity: float,
+    rounding: float,
     n_threads: int,
 ) -> _uint8: ...
 def score_floors(

@@ -290,7 +290,7 @@ def test_words_leave_out_no_similar_pair(identity):
         is_similar = common >= identity * shorter - 1e-6
         for word in (1, 3, 5, 8, 12):
             codes = (batch.codes, batch.offsets) * 2
-            may_be = _native.similar_by_words(*codes, word, identity, 2).astype(bool)
+            may_be = _native.similar_by_words(*codes, word, identity, 1e-6, 2).astype(bool)
             assert (may_be | ~is_similar).all()
             n_left_out += int((~may_be).sum())
         n_similar += int(is_similar.sum()) - len(batch)

@@ -255,7 +255,7 @@ def starts_and_bounds() -> dict[str, Any]:
     enough = np.full(len(query), 2000, np.int32)
     found["floors"] = _native.score_floors(*both, query, target, enough, scores, 11, 1, 1)
     found["shared words"] = _native.shared_words(*both, 3, 1)
-    found["similar by words"] = _native.similar_by_words(*both, 3, 0.9, 1)
+    found["similar by words"] = _native.similar_by_words(*both, 3, 0.9, 1e-6, 1)
     return found
 
 

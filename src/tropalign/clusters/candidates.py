@@ -116,7 +116,7 @@ class CandidateFilter:
         share, n_threads = self._options.min_identity, self._n_threads
         similar = None if asked is None else asked.view(np.uint8)
         if self._word:
-            by_words = _native.similar_by_words(*codes, self._word, share, n_threads)
+            by_words = _native.similar_by_words(*codes, self._word, share, ROUNDING, n_threads)
             similar = by_words if similar is None else by_words & similar
         common = self._common_letters(queries, targets, similar)
         if similar is None:

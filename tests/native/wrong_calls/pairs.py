@@ -213,7 +213,9 @@ def bounds():
     yield Entry(_native.score_bounds, pairs | SCORING | how, WRONG_PAIRS + WRONG_SCORING + WRONG_HOW[:1])
     words, wrong_words = {"word": 3, "n_threads": 2}, [*WRONG_SETS, ("word", "word", 0, 13)]
     yield Entry(_native.shared_words, SETS | words, wrong_words)
-    wrong_share = ("identity", "identity", -0.1, 1.1, float("nan"))
-    yield Entry(_native.similar_by_words, SETS | words | {"identity": 0.9}, [*wrong_words, wrong_share])
+    wrong_share = [(name, name, -0.1, 1.1, float("nan")) for name in ("identity", "rounding")]
+    yield Entry(
+        _native.similar_by_words, SETS | words | {"identity": 0.9, "rounding": 1e-6}, [*wrong_words, *wrong_share]
+    )
     wrong = [("enough", "not one per pair", np.zeros(3, np.int32))]
     yield Entry(_native.score_floors, pairs | SCORING | {"enough": i32(0, 0)}, WRONG_PAIRS + WRONG_SCORING + wrong)
