@@ -74,6 +74,7 @@ BranchBounds make_bounds(const ReferencePlanes &planes) {
     bounds.n_vectors = planes.n_vectors, bounds.n_reference_columns = planes.n_columns;
     bounds.n_states = planes.n_states, bounds.n_empty = planes.n_empty;
     bounds.n_bounds = (planes.n_vectors + kBranchesPerBound - 1) / kBranchesPerBound;
+    bounds.likely = LikelyBounds(planes);
     bounds.kept_before.push_back(0);
     const int n_states = planes.n_states, n_planes = n_states + 2;
     std::vector<uint64_t> offers;  // beside bounds.kept

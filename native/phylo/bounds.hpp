@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "interface.hpp"
+#include "likely_bounds.hpp"
 
 namespace tropalign {
 
@@ -45,7 +46,8 @@ struct BranchBounds {
     std::vector<uint64_t> words;                        // of each group [n_columns][n_states + 2], see LanePlanes
     std::vector<int64_t> kept_before;                   // [n_bounds + 1]
     std::vector<int32_t> kept, costly_before;           // [kept_before], [kept_before + bound], see KeptColumns
-    int64_t n_vectors = 0, n_reference_columns = 0;     // of the planes that they are made of
+    LikelyBounds likely;
+    int64_t n_vectors = 0, n_reference_columns = 0;  // of the planes that they are made of
     int n_states = 0, n_empty = 0;
 
     KeptColumns kept_of(int64_t bound) const {

@@ -19,6 +19,7 @@ struct PlaceScoring {
 
 inline constexpr int kPlaceLanes = 64;
 inline constexpr int kPlaceColumns = 4;
+inline constexpr int kMostLack = 254;  // lanes of 8 bits hold scores that lack so much to the most that bases can score
 inline constexpr int kMostStates = 31;  // a column's states and its gap flag are the bits of a uint32_t
 
 /// Branch vectors as one bit per lane, 64 lanes in a group (made by branch_planes): bit l of

@@ -14,16 +14,17 @@ namespace tropalign::TROPALIGN_ISA {
 // Columns are swept in strips of a few, whose F and H stay in registers; H and E of a strip's last column go through an
 // array with an entry per base. Nine instructions per cell.
 
-/// What stands for 0 and for "impossible" in lanes of T. With 8 bits 0 is the lowest number, which saturation keeps:
-/// exact where H is never negative and stays below 256 (place_word_bits).
-template <class T>
-struct PlaceLanes {
-    static constexpr T zero = sizeof(T) == 1 ? -128 : 0;
-    static constexpr T impossible = sizeof(T) == 4 ? -(1 << 29) : std::numeric_limits<T>::min();
-};
-
+/// A lane of 8 bits holds what H lacks to the most that the bases so far can score, the highest number for nothing:
+///     lane = 127 - (gain (b + 1) - H(b,a))            gain: the most that a base scores
+/// A step takes nothing or something off it, never adds, so that what has come to the lowest number, where lanes
+/// saturate, stays there. Such a score lacks 255 or more, and counts as 0: of a read of n bases those above
+/// gain n - 255 are exact, which are all of a short one (place_word_bits). Wider lanes hold H itself.
 template <class T>
 class PlaceSweep {
+    static constexpr bool kIsLack = sizeof(T) == 1;
+    static constexpr T kImpossible = sizeof(T) == 4 ? -(1 << 29) : std::numeric_limits<T>::min();
+    /// H of the row above the first; and what is never live (see `limit`).
+    static constexpr T kTop = kIsLack ? 127 : 0, kDead = kIsLack ? kImpossible : 0;
     static constexpr int kBytes = kVectorBytes, kLanes = kBytes / static_cast<int>(sizeof(T));
     static constexpr int kStrip = kVectorRegisters == 32 ? 4 : 2;
     static constexpr int kBlock = 8;  // rows that are looked at together
@@ -31,15 +32,15 @@ class PlaceSweep {
 
   public:
     PlaceSweep(const PlaceScoring &scoring, const LanePlanes &planes, const ReadLetters &read, PlaceScratch &scratch)
-        : planes_(planes), read_(read), match_score_(scoring.match),
+        : planes_(planes), read_(read), match_score_(scoring.match), gain_(kIsLack ? gain_of(scoring) : 0),
           match_(splat<T, kBytes>(static_cast<T>(scoring.match - scoring.mismatch))),
-          mismatch_(splat<T, kBytes>(static_cast<T>(scoring.mismatch))),
+          mismatch_(splat<T, kBytes>(static_cast<T>(scoring.mismatch - gain_))),
           on_gap_(splat<T, kBytes>(static_cast<T>(scoring.on_gap))),
           gap_open_(splat<T, kBytes>(static_cast<T>(scoring.gap_open))),
           gap_extend_(splat<T, kBytes>(static_cast<T>(scoring.gap_extend))),
           gap_goes_on_(splat<T, kBytes>(static_cast<T>(std::min(scoring.gap_open, scoring.gap_extend)))),
-          insert_open_(splat<T, kBytes>(static_cast<T>(scoring.insert_open))),
-          insert_extend_(splat<T, kBytes>(static_cast<T>(scoring.insert_extend))) {
+          inserts_{splat<T, kBytes>(static_cast<T>(scoring.insert_open + gain_)),
+                   splat<T, kBytes>(static_cast<T>(scoring.insert_extend + gain_))} {
         scratch.rows.resize((2 * static_cast<size_t>(read.length) + 2) * kBytes + 64);
         scratch.profile.resize(static_cast<size_t>(read.n_sets) * kStrip * kBytes + 64);
         rows_ = aligned(scratch.rows), profile_ = aligned(scratch.profile);
@@ -53,9 +54,13 @@ class PlaceSweep {
         const int32_t needed = least > 0 ? (least + match_score_ - 1) / match_score_ : 0;  // bases
         free_rows_ = std::clamp(read_.length - needed + 1, 0, read_.length);
         live_rows_ = free_rows_;
-        const V zero = splat<T, kBytes>(PlaceLanes<T>::zero), impossible = splat<T, kBytes>(PlaceLanes<T>::impossible);
-        for (int32_t b = 0; b < read_.length; ++b) rows_[2 * b] = zero, rows_[2 * b + 1] = impossible;
-        V best = zero;  // the score of a read that overlaps nothing
+        const V impossible = splat<T, kBytes>(kImpossible), a_base = splat<T, kBytes>(static_cast<T>(gain_));
+        V above = splat<T, kBytes>(kTop);  // H of 0, row by row
+        for (int32_t b = 0; b < read_.length; ++b) {
+            above = subs<T, kBytes>(above, a_base);
+            rows_[2 * b] = above, rows_[2 * b + 1] = impossible;
+        }
+        V best = above;  // the score of a read that overlaps nothing
         for (int64_t a = 0; a < planes_.n_columns; a += kStrip) {
             const uint64_t *columns = planes_.words + a * planes_.n_planes;
             make_profile(columns, kStrip, first_lane, planes_.n_empty - a);
@@ -64,19 +69,19 @@ class PlaceSweep {
             if (ends) note_ends(ended, a, first_lane, ends);
         }
         if (planes_.to_end) {
-            V ended = zero;
-            for (int32_t b = 0; b < read_.length; ++b) ended = vmax(ended, rows_[2 * b]);
+            V ended = splat<T, kBytes>(kDead);
+            for (int32_t b = 0; b < read_.length; ++b) ended = vmax(subs<T, kBytes>(ended, a_base), rows_[2 * b]);
             const V at_end = lanes_of_bits<T, kBytes>(planes_.to_end >> first_lane);
-            ended = (ended & at_end) | (zero & ~at_end);
+            ended = (ended & at_end) | (splat<T, kBytes>(kDead) & ~at_end);
             best = vmax(best, ended);
             if (ends) note_ends(ended, planes_.n_columns, first_lane, ends);
         }
-        for (int l = 0; l < kLanes; ++l) score[first_lane + l] = static_cast<int32_t>(best[l]) - PlaceLanes<T>::zero;
+        for (int l = 0; l < kLanes; ++l) score[first_lane + l] = score_of(best[l]);
     }
 
     /// The lanes from `first_lane` on; the read's ends are not free.
     void run_whole(int first_lane, int32_t *score) {
-        const V zero = splat<T, kBytes>(PlaceLanes<T>::zero), impossible = splat<T, kBytes>(PlaceLanes<T>::impossible);
+        const V zero{}, impossible = splat<T, kBytes>(kImpossible);
         const int64_t n = read_.length, spare = planes_.n_columns - planes_.n_empty - n;
         for (int64_t b = 0; b < 2 * n; ++b) rows_[b] = impossible;
         V best = impossible;
@@ -90,7 +95,7 @@ class PlaceSweep {
             for (int64_t b = first; b <= last; ++b) {
                 V h = rows_[2 * b], e = rows_[2 * b + 1];
                 const V left = h;
-                cell(h, e, diagonal, profile_[read_.letter[b] * kStrip], open, extend, above, f);
+                cell(h, e, diagonal, profile_[read_.letter[b] * kStrip], open, extend, above, f, inserts_);
                 rows_[2 * b] = h, rows_[2 * b + 1] = e;
                 diagonal = left;
             }
@@ -103,8 +108,21 @@ class PlaceSweep {
     int64_t cells() const { return cells_; }
 
   private:
+    /// What a base costs that is inserted.
+    struct Inserts {
+        V open, extend;
+    };
+
     static V *aligned(std::vector<uint8_t> &memory) {
         return reinterpret_cast<V *>((reinterpret_cast<uintptr_t>(memory.data()) + 63) & ~uintptr_t{63});
+    }
+
+    static int32_t gain_of(const PlaceScoring &s) { return std::max(s.match, s.mismatch) + std::max(s.on_gap, 0); }
+
+    /// The score that a lane of the last row holds.
+    int32_t score_of(T lane) const {
+        if constexpr (kIsLack) return lane == kDead ? 0 : lane - kTop + gain_ * read_.length;
+        return lane;
     }
 
     V lanes(const uint64_t *column, int plane, int first_lane) const {
@@ -116,7 +134,8 @@ class PlaceSweep {
         for (int c = 0; c < n_columns; ++c) {
             const uint64_t *column = columns + c * planes_.n_planes;
             if (c < n_empty) {
-                for (int s = 0; s < read_.n_sets; ++s) profile_[s * kStrip + c] = V{};
+                for (int s = 0; s < read_.n_sets; ++s)
+                    profile_[s * kStrip + c] = splat<T, kBytes>(static_cast<T>(-gain_));
                 continue;
             }
             const V base = planes_.bases_are_free ? mismatch_
@@ -146,16 +165,17 @@ class PlaceSweep {
         uint16_t *strip = ends + column / kPlaceColumns * kPlaceLanes + first_lane;
         const bool is_first = column % kPlaceColumns == 0;
         for (int l = 0; l < kLanes; ++l) {
-            const auto score = static_cast<uint16_t>(static_cast<int>(ended[l]) - PlaceLanes<T>::zero);
+            const auto score = static_cast<uint16_t>(score_of(ended[l]));
             strip[l] = is_first ? score : std::max(strip[l], score);
         }
     }
 
     /// One cell: from H and E on its left, H diagonally above, and its column's H and F of the row above, which it
     /// replaces. Returns the old H above, the next cell's diagonal.
-    [[gnu::always_inline]] V cell(V &h, V &e, V diagonal, V score, V open, V extend, V &above, V &f) const {
+    [[gnu::always_inline]] static V cell(V &h, V &e, V diagonal, V score, V open, V extend, V &above, V &f,
+                                         const Inserts &insert) {
         e = vmax(subs<T, kBytes>(h, open), subs<T, kBytes>(e, extend));
-        f = vmax(subs<T, kBytes>(above, insert_open_), subs<T, kBytes>(f, insert_extend_));
+        f = vmax(subs<T, kBytes>(above, insert.open), subs<T, kBytes>(f, insert.extend));
         h = vmax(vmax(adds<T, kBytes>(diagonal, score), e), f);
         const V next = above;
         above = h;
@@ -165,7 +185,7 @@ class PlaceSweep {
     // Rows below the last live one are left out. A cell is live where the bases after it could lift its H to `least`:
     //     H(b,a) >= least - match (n - 1 - b)
     // Every cell of an alignment that scores `least` is live, and below a row without a live cell, in this strip and
-    // left of it, no cell gets live but by the corner. What is not swept counts as H = 0, which is never too high.
+    // left of it, no cell gets live but by the corner. What is not swept counts as dead, which is never too high.
     //
     //              | strip |
     //              | above |
@@ -175,19 +195,19 @@ class PlaceSweep {
     /// A live cell of this row, which is none of the free ones but the last, has an H above it.
     V limit(int32_t row) const {
         const int32_t needed = least_ - match_score_ * (read_.length - 1 - row);
-        return splat<T, kBytes>(static_cast<T>(needed - 1 + PlaceLanes<T>::zero));
+        return splat<T, kBytes>(static_cast<T>(needed - 1 + kTop - gain_ * (row + 1)));
     }
 
     /// After a strip of so many rows: which of them the next one has to begin with.
     void swept(int32_t n_rows) {
         cells_ += int64_t{kStrip} * kLanes * n_rows;
-        const V zero = splat<T, kBytes>(PlaceLanes<T>::zero), impossible = splat<T, kBytes>(PlaceLanes<T>::impossible);
+        const V dead = splat<T, kBytes>(kDead), impossible = splat<T, kBytes>(kImpossible);
         while (n_rows > free_rows_) {
             const int32_t first = std::max(free_rows_, n_rows - kBlock);
-            V highest = zero;
+            V highest = dead;
             for (int32_t b = first; b < n_rows; ++b) highest = vmax(highest, rows_[2 * b]);
             if (any_gt<T, kBytes>(highest, limit(first))) break;
-            for (int32_t b = first; b < n_rows; ++b) rows_[2 * b] = zero, rows_[2 * b + 1] = impossible;
+            for (int32_t b = first; b < n_rows; ++b) rows_[2 * b] = dead, rows_[2 * b + 1] = impossible;
             n_rows = first;
         }
         live_rows_ = n_rows;
@@ -196,28 +216,34 @@ class PlaceSweep {
     /// Four columns; returns the best of the last row.
     [[gnu::noinline]] V strip4(const uint64_t *columns, int first_lane) {
         const int p = planes_.n_planes;
-        const V zero = splat<T, kBytes>(PlaceLanes<T>::zero), impossible = splat<T, kBytes>(PlaceLanes<T>::impossible);
+        const V top = splat<T, kBytes>(kTop), impossible = splat<T, kBytes>(kImpossible);
         const V open0 = open_of(columns, first_lane), open1 = open_of(columns + p, first_lane),
                 open2 = open_of(columns + 2 * p, first_lane), open3 = open_of(columns + 3 * p, first_lane);
         const V extend0 = extend_of(columns, first_lane), extend1 = extend_of(columns + p, first_lane),
                 extend2 = extend_of(columns + 2 * p, first_lane), extend3 = extend_of(columns + 3 * p, first_lane);
-        V above0 = zero, above1 = zero, above2 = zero, above3 = zero;
-        V f0 = impossible, f1 = impossible, f2 = impossible, f3 = impossible, corner = zero;
+        V above0 = top, above1 = top, above2 = top, above3 = top;
+        V f0 = impossible, f1 = impossible, f2 = impossible, f3 = impossible, corner = top;
+        // Names of their own: what is read through `this` would be read again after each store.
+        const Inserts insert = inserts_;
+        V *const rows = rows_;
+        const V *const profile = profile_;
+        const uint8_t *const letter = read_.letter;
         int32_t b = 0, end = live_rows_;
         for (;;) {
-            for (; b < end; ++b) {
-                const V *score = profile_ + read_.letter[b] * 4;
-                V h = rows_[2 * b], e = rows_[2 * b + 1], diagonal = corner;
+            for (V *row = rows + 2 * b; b < end; ++b, row += 2) {
+                const V *score = profile + letter[b] * 4;
+                V h = row[0], e = row[1], diagonal = corner;
                 corner = h;
-                diagonal = cell(h, e, diagonal, score[0], open0, extend0, above0, f0);
-                diagonal = cell(h, e, diagonal, score[1], open1, extend1, above1, f1);
-                diagonal = cell(h, e, diagonal, score[2], open2, extend2, above2, f2);
-                cell(h, e, diagonal, score[3], open3, extend3, above3, f3);
-                rows_[2 * b] = h, rows_[2 * b + 1] = e;
+                diagonal = cell(h, e, diagonal, score[0], open0, extend0, above0, f0, insert);
+                diagonal = cell(h, e, diagonal, score[1], open1, extend1, above1, f1, insert);
+                diagonal = cell(h, e, diagonal, score[2], open2, extend2, above2, f2, insert);
+                cell(h, e, diagonal, score[3], open3, extend3, above3, f3, insert);
+                row[0] = h, row[1] = e;
             }
             const V highest = vmax(vmax(above0, above1), vmax(above2, above3));
             if (b == read_.length) return swept(b), highest;
-            if (b > 0 && !any_gt<T, kBytes>(vmax(highest, corner), limit(b - 1))) return swept(b), zero;
+            if (b > 0 && !any_gt<T, kBytes>(vmax(highest, corner), limit(b - 1)))
+                return swept(b), splat<T, kBytes>(kDead);
             end = std::min(b + kBlock, read_.length);
         }
     }
@@ -225,32 +251,39 @@ class PlaceSweep {
     /// Two columns, for instruction sets with 16 registers.
     [[gnu::noinline]] V strip2(const uint64_t *columns, int first_lane) {
         const int p = planes_.n_planes;
-        const V zero = splat<T, kBytes>(PlaceLanes<T>::zero), impossible = splat<T, kBytes>(PlaceLanes<T>::impossible);
+        const V top = splat<T, kBytes>(kTop), impossible = splat<T, kBytes>(kImpossible);
         const V open0 = open_of(columns, first_lane), open1 = open_of(columns + p, first_lane);
         const V extend0 = extend_of(columns, first_lane), extend1 = extend_of(columns + p, first_lane);
-        V above0 = zero, above1 = zero;
-        V f0 = impossible, f1 = impossible, corner = zero;
+        V above0 = top, above1 = top;
+        V f0 = impossible, f1 = impossible, corner = top;
+        // Names of their own: what is read through `this` would be read again after each store.
+        const Inserts insert = inserts_;
+        V *const rows = rows_;
+        const V *const profile = profile_;
+        const uint8_t *const letter = read_.letter;
         int32_t b = 0, end = live_rows_;
         for (;;) {
-            for (; b < end; ++b) {
-                const V *score = profile_ + read_.letter[b] * 2;
-                V h = rows_[2 * b], e = rows_[2 * b + 1], diagonal = corner;
+            for (V *row = rows + 2 * b; b < end; ++b, row += 2) {
+                const V *score = profile + letter[b] * 2;
+                V h = row[0], e = row[1], diagonal = corner;
                 corner = h;
-                diagonal = cell(h, e, diagonal, score[0], open0, extend0, above0, f0);
-                cell(h, e, diagonal, score[1], open1, extend1, above1, f1);
-                rows_[2 * b] = h, rows_[2 * b + 1] = e;
+                diagonal = cell(h, e, diagonal, score[0], open0, extend0, above0, f0, insert);
+                cell(h, e, diagonal, score[1], open1, extend1, above1, f1, insert);
+                row[0] = h, row[1] = e;
             }
             const V highest = vmax(above0, above1);
             if (b == read_.length) return swept(b), highest;
-            if (b > 0 && !any_gt<T, kBytes>(vmax(highest, corner), limit(b - 1))) return swept(b), zero;
+            if (b > 0 && !any_gt<T, kBytes>(vmax(highest, corner), limit(b - 1)))
+                return swept(b), splat<T, kBytes>(kDead);
             end = std::min(b + kBlock, read_.length);
         }
     }
 
     const LanePlanes &planes_;
     const ReadLetters &read_;
-    const int32_t match_score_;
-    const V match_, mismatch_, on_gap_, gap_open_, gap_extend_, gap_goes_on_, insert_open_, insert_extend_;
+    const int32_t match_score_, gain_;  // gain_: of lanes of 8 bits, else 0
+    const V match_, mismatch_, on_gap_, gap_open_, gap_extend_, gap_goes_on_;
+    const Inserts inserts_;
     int32_t least_ = 0, free_rows_ = 0, live_rows_ = 0;
     int64_t cells_ = 0;
     V *rows_, *profile_;  // rows_: H and E of each base, side by side

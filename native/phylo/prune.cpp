@@ -110,10 +110,11 @@ class SlotLanes {
 /// One thread's work on reads.
 class Pruner {
   public:
-    Pruner(ScoreGroup score_group, const PlaceScoring &scoring, const ReferencePlanes &planes,
+    Pruner(const PlaceKernels &kernels, int word_bits, const PlaceScoring &scoring, const ReferencePlanes &planes,
            const BranchBounds &bounds, int n_best, int n_strands)
-        : score_group_(score_group), s_(scoring), of_bounds_(of_bounds(scoring)), planes_(planes), bounds_(bounds),
-          n_best_(n_best), strands_(n_strands), other_score_(n_strands == 1 ? 0 : planes.n_groups * kPlaceLanes) {
+        : kernels_(kernels), word_bits_(word_bits), s_(scoring), of_bounds_(of_bounds(scoring)), planes_(planes),
+          bounds_(bounds), n_best_(n_best), strands_(n_strands),
+          other_score_(n_strands == 1 ? 0 : planes.n_groups * kPlaceLanes) {
         ends_before_.push_back(0);
         for (int64_t n_columns : bounds.n_columns)
             ends_before_.push_back(ends_before_.back() + (n_columns / kPlaceColumns + 1) * kPlaceLanes);
@@ -125,24 +126,76 @@ class Pruner {
     /// the strand that they belong to.
     int run(const std::vector<OwnLetters> &letters, int32_t *score, int32_t *columns) {
         cells_ = 0;
-        for (std::size_t k = 0; k < letters.size(); ++k) find_upper(letters[k].letters(), strands_[k], 0, 0);
-        // First the strand of which the first bounds promise more: the other one has to beat its score, or to equal it
-        // if it is the read's own, and mostly promises less.
-        const bool turned = letters.size() == 2 && promise(strands_[1], 0) > promise(strands_[0], 0);
-        const int first = turned ? 1 : 0, other = 1 - first;
-        complete(letters[first].letters(), strands_[first], 0, score, columns);
-        if (letters.size() == 1) return first;
-        const int32_t floor = turned ? best_ : best_ + 1;
-        int32_t other_columns[2];
-        complete(letters[other].letters(), strands_[other], floor, other_score_.data(), other_columns);
-        if (best_ < floor) return first;
-        complete(letters[other].letters(), strands_[other], 0, score, columns);
-        return other;
+        if (const int32_t floor = likely_floor(letters); floor > 0) {
+            use_lanes(letters, floor);
+            if (const int strand = run_above(letters, floor, score, columns); strand >= 0) return strand;
+        }
+        score_group_ = kernels_.score(word_bits_);
+        return run_above(letters, 0, score, columns);
     }
 
     int64_t cells() const { return cells_; }
 
   private:
+    /// Sweeps have lanes that hold scores of `least` or more.
+    void use_lanes(const std::vector<OwnLetters> &letters, int32_t least) {
+        const int bits = place_word_bits(s_, letters[0].letters().length, planes_.n_columns, least);
+        score_group_ = kernels_.score(std::min(bits, word_bits_));
+    }
+
+    /// What n_best branches score at least: those of the bounds that the read is likely to fit best, in the strand that
+    /// shares more words with them. 0 where no word is shared.
+    int32_t likely_floor(const std::vector<OwnLetters> &letters) {
+        std::size_t strand = 0;
+        int32_t most_shared = 0;
+        std::vector<LikelyPlace> found;
+        for (std::size_t k = 0; k < letters.size(); ++k) {
+            const int32_t n_shared = bounds_.likely.find(letters[k].letters(), kBoundsPerGroup, found);
+            if (n_shared > most_shared) most_shared = n_shared, strand = k, likely_.swap(found);
+        }
+        if (!most_shared) return 0;
+        std::vector<Candidate> chosen;
+        for (const LikelyPlace &place : likely_) chosen.push_back({place.bound, {place.begin, place.end}});
+        const ReadLetters read = letters[strand].letters();
+        slots_.take_all(planes_, chosen);
+        // Scores that lanes of 8 bits hold, where the read has any; else all.
+        for (const int32_t least : {std::max(s_.match * read.length - kMostLack, 1), 0}) {
+            use_lanes(letters, least);
+            int32_t scores[kPlaceLanes];
+            cells_ += score_group_(s_, slots_.lanes(), read, scratch_, least, scores, nullptr);
+            sorted_.clear();
+            for (std::size_t slot = 0; slot < chosen.size(); ++slot)
+                for (int k = 0; k < kBranchesPerBound; ++k)
+                    if (chosen[slot].bound * kBranchesPerBound + k < planes_.n_vectors)
+                        sorted_.push_back(scores[slot * kBranchesPerBound + k]);
+            if (const int32_t floor = nth_best(); floor >= least) return floor;
+        }
+        return 0;
+    }
+
+    /// The n_best-th highest of sorted_, or the lowest.
+    int32_t nth_best() {
+        const auto nth = std::min<int64_t>(n_best_, static_cast<int64_t>(sorted_.size())) - 1;
+        std::nth_element(sorted_.begin(), sorted_.begin() + nth, sorted_.end(), std::greater<>());
+        return sorted_[nth];
+    }
+
+    /// What `run` does where n_best branches score `floor` or more; else -1.
+    int run_above(const std::vector<OwnLetters> &letters, int32_t floor, int32_t *score, int32_t *columns) {
+        for (std::size_t k = 0; k < letters.size(); ++k) find_upper(letters[k].letters(), strands_[k], 0, floor);
+        // First the strand of which the first bounds promise more: the other one has to beat its score, or to equal it
+        // if it is the read's own, and mostly promises less.
+        const bool turned = letters.size() == 2 && promise(strands_[1], 0) > promise(strands_[0], 0);
+        const int first = turned ? 1 : 0, other = 1 - first;
+        if (!complete(letters[first].letters(), strands_[first], floor, score, columns)) return -1;
+        if (letters.size() == 1) return first;
+        const int32_t higher = turned ? best_ : best_ + 1;
+        int32_t other_columns[2];
+        complete(letters[other].letters(), strands_[other], higher, other_score_.data(), other_columns);
+        if (best_ < higher) return first;
+        return complete(letters[other].letters(), strands_[other], floor, score, columns) ? other : -1;
+    }
+
     /// What the bounds tell of a strand.
     struct Strand {
         std::vector<int32_t> upper;  // [lane]
@@ -174,8 +227,8 @@ class Pruner {
     }
 
     /// Scores of one strand that are `floor` or more and change the result: best_, and the columns. Its first group of
-    /// bounds has been swept.
-    void complete(const ReadLetters &read, Strand &strand, int32_t floor, int32_t *score, int32_t *columns) {
+    /// bounds has been swept. Returns whether n_best branches, or all there are, score as much.
+    bool complete(const ReadLetters &read, Strand &strand, int32_t floor, int32_t *score, int32_t *columns) {
         std::fill(score, score + planes_.n_groups * kPlaceLanes, INT32_MIN);
         least_ = best_ = 0, wanted_ = floor_ = floor;
         for (int64_t group = 0; group < bounds_.n_groups; ++group) {
@@ -185,12 +238,13 @@ class Pruner {
         score_candidates(read, strand, score);
         for (int64_t lane = 0; lane < planes_.n_groups * kPlaceLanes; ++lane)
             if (score[lane] < least_) score[lane] = INT32_MIN;  // perhaps more in other columns, but not enough
-        if (best_ < floor) return;
+        if (least_ < floor) return false;
         const int64_t best = std::max_element(score, score + planes_.n_vectors) - score;
         std::vector<Window> windows;
         find_windows(strand, best / kBranchesPerBound, read.length, score[best], windows);
         columns[0] = static_cast<int32_t>(windows.front().begin - planes_.n_empty);
         columns[1] = static_cast<int32_t>(windows.back().end - planes_.n_empty);
+        return true;
     }
 
     int32_t upper_of(const Strand &strand, int64_t bound) const { return strand.upper[bounds_.lane_of_bound[bound]]; }
@@ -276,11 +330,10 @@ class Pruner {
     /// others beside those that are known change nothing, unless it is the best score.
     void raise(const int32_t *score) {
         sorted_.assign(score, score + planes_.n_vectors);
-        const auto nth = std::min<int64_t>(n_best_, planes_.n_vectors) - 1;
-        std::nth_element(sorted_.begin(), sorted_.begin() + nth, sorted_.end(), std::greater<>());
-        best_ = *std::max_element(sorted_.begin(), sorted_.begin() + nth + 1);
-        least_ = std::max(sorted_[nth], 0);
-        wanted_ = std::max(floor_, sorted_[nth] >= 0 && least_ < best_ ? least_ + 1 : least_);
+        const int32_t nth = nth_best();
+        best_ = *std::max_element(score, score + planes_.n_vectors);
+        least_ = std::max(nth, 0);
+        wanted_ = std::max(floor_, nth >= 0 && least_ < best_ ? least_ + 1 : least_);
     }
 
     /// Keeps the chosen of which a branch without the dropped columns scores what is wanted.
@@ -325,7 +378,9 @@ class Pruner {
         score_left(1);
     }
 
-    const ScoreGroup score_group_;
+    const PlaceKernels &kernels_;
+    const int word_bits_;
+    ScoreGroup score_group_ = nullptr;
     const PlaceScoring &s_;
     const PlaceScoring of_bounds_;
     const ReferencePlanes &planes_;
@@ -334,6 +389,7 @@ class Pruner {
     std::vector<Strand> strands_;
     std::vector<int64_t> ends_before_;  // of each group of bounds, in Strand::ends
     std::vector<int32_t> sorted_, other_score_;
+    std::vector<LikelyPlace> likely_;
     std::vector<int64_t> order_;  // of the bounds: what promises most comes first
     SlotLanes slots_;
     PlaceScratch scratch_;
@@ -354,8 +410,7 @@ bool place_best_scores(const PlaceKernels &kernels, const PlaceScoring &scoring,
     const int64_t n_reads = reads.n_reads / n_strands;
     auto work = [&](int thread, int64_t k) {
         std::unique_ptr<Pruner> &pruner = pruners[thread];
-        if (!pruner)
-            pruner = std::make_unique<Pruner>(kernels.score(word_bits), scoring, planes, bounds, n_best, n_strands);
+        if (!pruner) pruner = std::make_unique<Pruner>(kernels, word_bits, scoring, planes, bounds, n_best, n_strands);
         std::vector<OwnLetters> letters;
         for (int s = 0; s < n_strands; ++s) letters.emplace_back(reads, k + s * n_reads);
         int32_t *of_read = score + k * planes.n_groups * kPlaceLanes;

@@ -30,17 +30,20 @@
 // counts as 0 (docs/place.md).
 //
 // Steps, of a read or of each of its strands:
-//   1. Groups of 64 bounds are swept, one after another. After each the eight bounds that promise most are scored,
+//   1. The branches of the eight bounds that the read is likely to fit best (likely_bounds.hpp) are scored in the
+//      columns where it is likely to lie. Their n_best-th best score is a floor: what scores less changes nothing.
+//   2. Groups of 64 bounds are swept, one after another. After each the eight bounds that promise most are scored,
 //      branch by branch, where they promise it: the n_best-th best score so far is T. A branch is wanted if it scores
 //      more, or as much if that is the best score, too: others leave the best branches and the n_best highest scores as
-//      they are. Sweeps leave out rows in which no cell can lead to a wanted score (kernels_score.cpp), so that later
-//      groups cost less.
-//   2. Bounds of which a wanted score is possible, in falling order: their branches are swept without the columns that
+//      they are. Sweeps leave out rows in which no cell can lead to a wanted score (kernels_score.cpp), and lanes of 8
+//      bits do where the floor lets them.
+//   3. Bounds of which a wanted score is possible, in falling order: their branches are swept without the columns that
 //      the bound drops, which takes less than half the columns and is never too low;
-//   3. eight bounds that this leaves are scored, and T grows.
+//   4. eight bounds that this leaves are scored, and T grows.
 // Of two strands the one whose first group promises more comes first. The other one is wanted only where it beats the
 // first one's score, or equals it if it is the read's own strand, which wins ties: its sweeps begin with that score,
-// and mostly no bound reaches it.
+// and mostly no bound reaches it. Where the better strand turns out to have too few branches above the floor, which was
+// the other one's, all is done again without a floor.
 #pragma once
 #include <atomic>
 

@@ -19,9 +19,8 @@ struct LaneLimits {
     int64_t score;  // scores stay within it, so that none is where lanes saturate or stand for "impossible"
     int64_t step;   // and so does the sum of two of the values that a cell adds
 };
-// Unsigned: 0 is the lowest int8 (kernels_score.cpp), so that 255 scores fit above it; a step has a sign, and a
-// mismatch that scores 0 (which 8 bits need) makes one value out of two.
-constexpr LaneLimits kLimits8{255, 127};
+// What a score lacks to the most of its bases, so that a step takes the gain off beside its cost (kernels_score.cpp).
+constexpr LaneLimits kLimits8{kMostLack, 127};
 // The lowest int16 is "impossible", and the highest where sums saturate: 767 are left to tell scores from both. Two
 // steps of 16,000 (mismatch + on_gap, match - mismatch) are within 32,767.
 constexpr LaneLimits kLimits16{32'000, 16'000};
@@ -30,7 +29,7 @@ constexpr LaneLimits kLimits32{int64_t{1} << 28, 1 << 20};
 
 }  // namespace
 
-int place_word_bits(const PlaceScoring &s, int64_t n_bases, int64_t n_columns) {
+int place_word_bits(const PlaceScoring &s, int64_t n_bases, int64_t n_columns, int64_t score_wanted) {
     const int64_t gain = int64_t{std::max(s.match, s.mismatch)} + std::max(s.on_gap, 0);   // the best a base can score,
     const int64_t loss = -int64_t{std::min(s.match, s.mismatch)} - std::min(s.on_gap, 0);  // and the worst
     const int64_t step = std::max<int64_t>({gain, loss, s.gap_open, s.gap_extend, s.insert_open, s.insert_extend});
@@ -38,7 +37,8 @@ int place_word_bits(const PlaceScoring &s, int64_t n_bases, int64_t n_columns) {
     const int64_t least = s.whole_read ? n_bases * std::max<int64_t>(loss, s.insert_open) : 0;
     auto fits = [&](const LaneLimits &lane) { return most <= lane.score && least <= lane.score && step <= lane.step; };
     // With 8 bits what is negative counts as 0: right where H never is, as a mismatch costs nothing.
-    if (s.mismatch == 0 && s.match >= 0 && !s.whole_read && fits(kLimits8)) return 8;
+    const bool fits8 = gain * n_bases - score_wanted <= kLimits8.score && gain + step <= kLimits8.step;
+    if (s.mismatch == 0 && s.match >= 0 && !s.whole_read && fits8) return 8;
     return fits(kLimits16) ? 16 : fits(kLimits32) ? 32 : 0;
 }
 

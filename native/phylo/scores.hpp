@@ -19,9 +19,9 @@ class OwnLetters {
     std::vector<uint32_t> sets_;
 };
 
-/// Bits per lane that hold every score of a read of that length: 8, 16 or 32; 0 where even 32 may not. (A whole read
-/// longer than the columns has no alignment, and a score far below any other.)
-int place_word_bits(const PlaceScoring &, int64_t n_bases, int64_t n_columns);
+/// Bits per lane that hold every score of `least` or more of a read of that length: 8, 16 or 32; 0 where even 32 may
+/// not. (A whole read longer than the columns has no alignment, and a score far below any other.)
+int place_word_bits(const PlaceScoring &, int64_t n_bases, int64_t n_columns, int64_t least = 0);
 
 /// Fills score[n_reads][64 n_groups]. False when `poll` (of reads begun) stopped it.
 bool place_scores(const PlaceKernels &, const PlaceScoring &, const ReferencePlanes &, const ReadBatch &, int n_threads,

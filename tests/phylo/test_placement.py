@@ -78,7 +78,7 @@ def test_all_word_widths_agree(isa, word_bits):
 @pytest.mark.parametrize(("n_bases", "bits"), [(127, 8), (128, 16), (16000, 16), (16001, 32)])
 def test_words_hold_the_highest_score(n_bases, bits):
     assert _native.place_word_bits(SCHEMES["program"].numbers(), n_bases, 10**6) == bits
-    assert _native.place_word_bits(SCHEMES["program"].numbers(), n_bases, 100) == 8  # as many columns hold no more
+    assert _native.place_word_bits(SCHEMES["program"].numbers(), n_bases, 100) == min(bits, 16)  # as many hold no more
 
 
 @pytest.mark.parametrize("length", [126, 127, 128, 300])
@@ -90,6 +90,22 @@ def test_reads_that_match_throughout(isa, length):
     (placed,) = ta.place(package, [("r", text)])
     assert placed.score[0] == 2 * length and placed.ties[0] == 5
     assert placed.column.tolist() == list(range(length))
+
+
+@pytest.mark.parametrize("strand", ["plus", "both"])
+@pytest.mark.parametrize("n_bases", [126, 140, 300])
+def test_floors_of_likely_branches_change_nothing(isa, n_bases, strand):
+    """Reads like a branch, like two, and like none: those that lack more than 8 bits hold are scored anew."""
+    draw = np.random.default_rng(n_bases)
+    package = reference(11, n_tips=90, n_columns=500)
+    tips = [bytes(row[row != ord("-")]).decode() for row in package.letters]
+    near, far = ("".join(draw.choice(list("ACGTN"), 3 * n_bases)) for _ in range(2))
+    texts = [tips[k][20 : 20 + n_bases] for k in range(0, 90, 9)]
+    texts += [tips[k][:60] + tips[k + 1][100:160] + near[: n_bases - 120] for k in range(0, 80, 20)] + [far[:n_bases]]
+    given = [(str(k), text) for k, text in enumerate(texts)]
+    (pruned,), (whole,) = (ta.place(package, given, strand=strand, prune=prune) for prune in (True, False))
+    for name in ("score", "second_score", "branch", "ties", "strand", "tied_branches", "column"):
+        np.testing.assert_array_equal(getattr(pruned, name), getattr(whole, name), name)
 
 
 @settings(max_examples=60, deadline=None)

@@ -308,7 +308,7 @@ class ReferencePackage:
         return made
 
     def held_bytes(self) -> int:
-        """Memory that it takes while reads are placed: its arrays, and bounds of half their size.
+        """Memory that it takes while reads are placed: its arrays, bounds of half their size, and the words of bounds.
 
         Returns
         -------
@@ -324,7 +324,8 @@ class ReferencePackage:
         True
         """
         vectors = self.n_distinct * len(self.columns)
-        return int(self.letters.nbytes + 2 * self.planes.nbytes + vectors)
+        words = 8 * (1 << 18) + 12 * (vectors // 8)  # native/phylo/likely_bounds.hpp
+        return int(self.letters.nbytes + 2 * self.planes.nbytes + vectors + words)
 
     def fingerprint(self) -> str:
         """SHA-256 of names, letters, tree and vectors, in hexadecimal.
