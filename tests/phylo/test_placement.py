@@ -12,8 +12,9 @@ from phylo.cases import newick, reads, reference, vector_of
 import tropalign as ta
 from tropalign import _native
 from tropalign.errors import InputError, ResourceError, ScoringError, TropalignError, TropalignWarning
-from tropalign.phylo.scorer import encoded
+from tropalign.phylo.scorer import Scorer, encoded
 from tropalign.phylo.scoring import SCHEMES
+from tropalign.results.placements import concatenate
 
 SCHEMES_HERE = {
     "program": SCHEMES["program"],
@@ -324,3 +325,32 @@ def test_options_that_are_none():
         ta.place(package, [], strand="minus")
     with pytest.raises(InputError, match="proteins have one"):
         ta.place(reference(9, kind="protein"), [], strand="both")
+
+
+@pytest.mark.parametrize("strand", ["plus", "both"])
+def test_equal_reads_are_placed_once(monkeypatch, strand):
+    """Wherever they lie, and as long as there is memory to keep them; with the same result."""
+    package = reference(3, n_tips=20, n_columns=90)
+    different = [text for _, text in reads(3, 6, 40, package=package)]
+    given = [(f"r{k}", different[k * k % len(different)]) for k in range(40)] + [("none", "NNN")]
+    monkeypatch.setenv("TROPALIGN_TILE_READS", "4")
+
+    def placed(**options):
+        return concatenate(list(ta.place(package, given, strand=strand, n_threads=1, **options)))
+
+    scored = []
+    engine = Scorer.on_cpu
+
+    def counting(self, texts, *others):
+        scored.extend(texts)
+        return engine(self, texts, *others)
+
+    monkeypatch.setattr(Scorer, "on_cpu", counting)
+    kept = placed()
+    assert len(scored) == len({text for _, text in given} - {"NNN"})
+    monkeypatch.setattr("tropalign.phylo.task.KNOWN_SHARE", 0)
+    scored.clear()
+    forgotten = placed()
+    assert len(scored) > len(different)
+    for field in ("score", "second_score", "branch", "ties", "strand", "tied_branches", "column", "letters"):
+        np.testing.assert_array_equal(getattr(kept, field), getattr(forgotten, field), field)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,39 @@ class Reads:
     names: tuple[str, ...]
     letters: NDArray[np.uint8]
     offsets: Index
+
+
+@dataclass(frozen=True, eq=False)
+class Texts:
+    """State sets of some reads of a block, on one strand or on both.
+
+    Attributes
+    ----------
+    block
+    chosen : int64
+        Which reads.
+    sets, other_sets
+        Of all letters of the block; `other_sets` of the other strand, or None.
+    """
+
+    block: Reads
+    chosen: Index
+    sets: NDArray[np.uint32]
+    other_sets: NDArray[np.uint32] | None
+
+    def own(self, k: int) -> NDArray[np.uint32]:
+        """Read k of the block as it was written."""
+        return self.sets[self.block.offsets[k] : self.block.offsets[k + 1]]
+
+    def other(self, k: int) -> NDArray[np.uint32]:
+        """Read k of the block on its other strand. Raises TypeError where there is one strand."""
+        if self.other_sets is None:
+            raise TypeError("these reads have one strand")
+        return self.other_sets[self.block.offsets[k] : self.block.offsets[k + 1]]
+
+    def take(self, chosen: Index) -> Texts:
+        """Other reads of the block."""
+        return replace(self, chosen=chosen)
 
 
 def part(block: Reads | SequenceBlock, begin: int, end: int) -> Reads:

@@ -5,7 +5,8 @@
 1. `ReferencePackage.read` has read alignment and tree and computed a vector per branch; equal vectors are kept once.
 2. `survey` goes through the reads once, for lengths and a hash, so that the task knows its tiles before it reads them,
    which shards and resuming need. Reads from a stream have no outline.
-3. Blocks of reads are regrouped to the outline's spans. Letters become state sets; equal reads are scored once.
+3. Blocks of reads are regrouped to the outline's spans. Letters become state sets; equal reads are placed once, as far
+   as `KnownReads` has room.
 4. `Scorer` scores reads against all branches, a lane per branch: bounds first, then the branches that they leave. With
    both strands the scores are those of the better one.
 5. `Ranking.best` chooses branches, and native code walks chosen reads back, to a column per base: `Placements`.
@@ -31,14 +32,15 @@ from tropalign.execution.partition import CostList, cuts, share
 from tropalign.execution.task import Progress, Tile
 from tropalign.machine.memory import require
 from tropalign.machine.numbers import environment_number
+from tropalign.phylo.known_reads import KnownRead, KnownReads, best_of, key_of, known_of
 from tropalign.phylo.mates import Mates, merged, sums
-from tropalign.phylo.read_blocks import Reads, part, regrouped
+from tropalign.phylo.read_blocks import Reads, Texts, part, regrouped
 from tropalign.phylo.reference import ReferencePackage
 from tropalign.phylo.reference_rows import StateAlphabet
 from tropalign.phylo.scorer import Best, Ranking, Scorer, Scores, Sets, encoded, joined
 from tropalign.phylo.scoring import PlacementScoring
 from tropalign.results.placements import Placements, concatenate
-from tropalign.sequences.blocks import SequenceBlock
+from tropalign.sequences.blocks import SequenceBlock, Survey
 from tropalign.sequences.mates import BETWEEN
 from tropalign.sequences.strands import reverse_complement
 
@@ -57,6 +59,8 @@ TILE_READS = 4096
 BASE_BYTES, READ_BYTES = 64, 2_000
 #: The share of the memory that a tile's reads take; the rest is for the way back (a byte per cell, a read per thread).
 READS_SHARE = 0.5
+#: The share of the memory in which placed reads are kept for those that equal them.
+KNOWN_SHARE = 0.125
 #: Reads with more letters that the reference's alphabet lacks, as a share of all, are of another kind (of proteins some
 #: 35 % are no letters of nucleotides); fewer letters than these are not judged.
 MOST_UNKNOWN, LEAST_JUDGED = 0.2, 40
@@ -78,10 +82,11 @@ class PlaceTask:
         For the way back of reads that a GPU has scored.
     memory_bytes
         What the task may take beside the reference.
-    lengths : int64, shape (n_reads,), optional
-        Letters of each read, where they are known beforehand: what shards and a run that is taken up again need.
+    found
+        The reads' lengths and hashes, where they are known beforehand: what shards and a run that is taken up again
+        need.
     shard
-        (i, n): the i-th of n equal shares only, counted from 1; needs `lengths`.
+        (i, n): the i-th of n equal shares only, counted from 1; needs `found`.
     paired
         Each read is two mates, as `tropalign.sequences.mates` has them; every branch is scored (`n_best` has to be 0).
 
@@ -101,7 +106,7 @@ class PlaceTask:
         both_strands: bool,
         n_threads: int,
         memory_bytes: int,
-        lengths: Index | None = None,
+        found: Survey | None = None,
         shard: Shard | None = None,
         paired: bool = False,
     ) -> None:
@@ -111,10 +116,11 @@ class PlaceTask:
         self._blocks = blocks
         self._ranking = Ranking(package)
         self._base_cells = package.n_distinct * len(package.columns) * (2 if both_strands else 1)
-        self._memory_bytes = memory_bytes
+        kept = int(KNOWN_SHARE * memory_bytes)
+        self._memory_bytes, self._known = memory_bytes - kept, KnownReads(kept)
         self._is_warned = False
         self.n_unusable = 0
-        self._spans = None if lengths is None else self._cut(lengths, shard)
+        self._spans = None if found is None else self._cut(found, shard)
 
     def __getstate__(self) -> dict[str, Any]:
         only_for_tiles = ("_blocks", "_spans")
@@ -136,14 +142,20 @@ class PlaceTask:
         """Rows of scores that a read takes: of a pair those of each mate and their sum, of either strand."""
         return 3 * (1 + self.both_strands) if self.paired else 1
 
-    def _cut(self, lengths: Index, shard: Shard | None) -> list[tuple[int, int, int]]:
+    def _cut(self, found: Survey, shard: Shard | None) -> list[tuple[int, int, int]]:
         """Begin and end of each tile, in reads, and its cost."""
         # A read without a letter costs something, too; otherwise many of them would be one tile.
-        order = CostList((lengths.astype(np.float64) + 1) * self._base_cells)
+        costs = found.lengths.astype(np.float64) + 1
+        begin, end = share(CostList(costs), shard)
+        if not self.paired:  # a read that equals one before it in this share costs as one of no letter
+            is_repeat = np.ones(end - begin, bool)
+            is_repeat[np.unique(found.hashes[begin:end], return_index=True)[1]] = False
+            costs[begin:end][is_repeat] = 1
+        order = CostList(costs * self._base_cells)
         most_cells = min(TILE_CELLS, self._base_cells * READS_SHARE * self._memory_bytes / BASE_BYTES)
-        bounds = cuts(order, *share(order, shard), self._most_reads(), most_cells)
-        costs = [order.cost_before(k) for k in bounds]
-        return [(a, b, int(y - x)) for (a, b), (x, y) in zip(pairwise(bounds), pairwise(costs), strict=True)]
+        bounds = cuts(order, begin, end, self._most_reads(), most_cells)
+        before = [order.cost_before(k) for k in bounds]
+        return [(a, b, int(y - x)) for (a, b), (x, y) in zip(pairwise(bounds), pairwise(before), strict=True)]
 
     def outline(self) -> list[Tile] | None:
         """The tiles without their reads; None where the lengths of the reads are not known beforehand."""
@@ -163,10 +175,10 @@ class PlaceTask:
             self.n_unusable += len(reads.names) - int(
                 _is_usable(states.sets[reads.letters], reads.offsets, states).sum()
             )
-            yield self._tile(index, reads)
+            cells = self.cost_cells(len(reads.letters)) if self._spans is None else self._spans[index][2]
+            yield self._tile(index, reads, cells)
 
-    def _tile(self, index: int, reads: Reads) -> Tile:
-        cells = (len(reads.letters) + len(reads.names)) * self._base_cells
+    def _tile(self, index: int, reads: Reads, cells: int) -> Tile:
         return Tile(index, cells, self._tile_bytes(len(reads.names)), len(reads.names), reads)
 
     def on_cpu(self, tile: Tile, n_threads: int, progress: Progress | None = None) -> Placements:
@@ -182,7 +194,8 @@ class PlaceTask:
         n = len(tile.payload.names)
         if n < 2:
             return []
-        return [self._tile(tile.index, part(tile.payload, a, b)) for a, b in ((0, n // 2), (n // 2, n))]
+        halves = (part(tile.payload, a, b) for a, b in ((0, n // 2), (n // 2, n)))
+        return [self._tile(tile.index, half, tile.cost_cells // 2) for half in halves]
 
     def join(self, tile: Tile, results: list[Placements]) -> Placements:
         """One after another."""
@@ -221,19 +234,52 @@ class PlaceTask:
         sets, letters = states.sets[block.letters], block.letters
         chosen = np.flatnonzero(_is_usable(sets, block.offsets, states))
         self._check_lengths(block, chosen)
-        strand = np.ones(len(block.names), np.int8)
-        if not self.both_strands:
-            best = self._best(sets, None, block.offsets, chosen, engine, progress)
-        else:
-            other_letters = reverse_complement(letters, block.offsets, states.alphabet)
-            other_sets = states.sets[other_letters]
-            best = self._best(sets, other_sets, block.offsets, chosen, engine, progress)
-            strand[chosen[best.strands > 0]] = -1
-            is_turned = np.repeat(strand < 0, np.diff(block.offsets))
-            sets, letters = np.where(is_turned, other_sets, sets), np.where(is_turned, other_letters, letters)
-        self._check_memory(block, chosen, best, n_threads)
-        column = self._paths(sets, block.offsets, chosen, best, n_threads)
+        other_letters = reverse_complement(letters, block.offsets, states.alphabet) if self.both_strands else None
+        other_sets = None if other_letters is None else states.sets[other_letters]
+        both = Texts(block, chosen, sets, other_sets)
+        found = self._placed(both, engine, n_threads, progress)
+        best = best_of(found)
+        strand, column = np.ones(len(block.names), np.int8), np.full(len(letters), -1, np.int32)
+        strand[chosen[best.strands > 0]] = -1
+        if other_letters is not None:
+            letters = np.where(np.repeat(strand < 0, np.diff(block.offsets)), other_letters, letters)
+        for k, read in zip(chosen.tolist(), found, strict=True):
+            column[block.offsets[k] : block.offsets[k + 1]] = read.column
         return self._assembled(block, letters, chosen, best, strand, column)
+
+    def _placed(self, texts: Texts, engine: Engine, n_threads: int, progress: Progress | None) -> list[KnownRead]:
+        """Where the chosen reads go; equal ones are placed once."""
+        keys = [key_of(texts.own(k)) for k in texts.chosen.tolist()]
+        known: dict[bytes, KnownRead] = {}
+        new: dict[bytes, int] = {}
+        for k, key in zip(texts.chosen.tolist(), keys, strict=True):
+            if key in known or key in new:
+                continue
+            if (read := self._known.get(key)) is not None:
+                known[key] = read
+            else:
+                new[key] = k
+        if new:
+            placed = self._place_different(texts.take(np.array(list(new.values()))), engine, n_threads, progress)
+            of_new = dict(zip(new, placed, strict=True))
+            self._known.keep(of_new)
+            known |= of_new
+        return [known[key] for key in keys]
+
+    def _place_different(
+        self, texts: Texts, engine: Engine, n_threads: int, progress: Progress | None
+    ) -> list[KnownRead]:
+        """Where the chosen reads go, each placed by itself."""
+        chosen = texts.chosen.tolist()
+        own = [texts.own(k) for k in chosen]
+        others = [texts.other(k) for k in chosen] if self.both_strands else []
+        best = self._best(own, others, engine, progress)
+        self._check_memory(texts.block, texts.chosen, best, n_threads)
+        of_strand = [others[k] if other else own[k] for k, other in enumerate(best.strands.tolist())]
+        lengths = np.array([len(text) for text in own], np.int64)
+        offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        columns = self._paths(np.concatenate(of_strand), offsets, np.arange(len(own)), best, n_threads)
+        return known_of(best, columns, lengths)
 
     def _place_pairs(self, block: Reads, engine: Engine, n_threads: int, progress: Progress | None) -> Placements:
         states, n = self.package.states, len(block.names)
@@ -303,40 +349,20 @@ class PlaceTask:
                 f"leave this read out, use fewer threads or allow more with {named('memory_bytes')}",
             )
 
-    def _best(
-        self,
-        sets: Sets,
-        other_sets: Sets | None,
-        offsets: Index,
-        chosen: Index,
-        engine: Engine,
-        progress: Progress | None,
-    ) -> Best:
-        """The best branches of the chosen reads; equal reads are scored once, reads of equally wide words together."""
-        number: dict[tuple[bytes, ...], int] = {}
-        both = [sets] if other_sets is None else [sets, other_sets]
-        strands = [[each[offsets[k] : offsets[k + 1]] for k in chosen.tolist()] for each in both]
-        keys = (tuple(text.tobytes() for text in of_read) for of_read in zip(*strands, strict=True))
-        which = np.array([number.setdefault(key, len(number)) for key in keys], np.int64)
-        texts = strands[0]
-        first = np.unique(which, return_index=True)[1]
-        bits = np.array([self.scorer.word_bits(len(texts[k])) for k in first.tolist()], np.int64)
+    def _best(self, texts: list[Sets], others: list[Sets], engine: Engine, progress: Progress | None) -> Best:
+        """The best branches of different reads, at least one; those of equally wide words are scored together."""
+        bits = np.array([self.scorer.word_bits(len(text)) for text in texts], np.int64)
         order = np.argsort(bits, kind="stable")
         parts: list[Best] = []
         done = 0
         for width in distinct(bits).tolist():
-            taken = first[order[done : done + int((bits == width).sum())]].tolist()
-            of_width = [texts[k] for k in taken]
-            others = [] if other_sets is None else [strands[1][k] for k in taken]
-            parts.append(self._ranking.best(engine(of_width, others, progress and partial(_after, progress, done))))
+            taken = order[done : done + int((bits == width).sum())].tolist()
+            of_width, turned = [texts[k] for k in taken], [others[k] for k in taken] if others else []
+            parts.append(self._ranking.best(engine(of_width, turned, progress and partial(_after, progress, done))))
             done += len(of_width)
-        if not parts:
-            return self._ranking.best(
-                Scores(np.zeros((0, 1), np.int32), np.zeros((0, 2), np.int32), np.zeros(0, np.int8))
-            )
         place = np.empty(len(order), np.int64)
         place[order] = np.arange(len(order))
-        return joined(parts).take(place[which])
+        return joined(parts).take(place)
 
     def _paths(self, sets: Sets, offsets: Index, chosen: Index, best: Best, n_threads: int) -> NDArray[np.int32]:
         """Columns (of the whole alignment) of all letters; -1 of reads that were not chosen."""

@@ -13,7 +13,7 @@ import os
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
@@ -280,6 +280,8 @@ class Survey:
     n_reads
     lengths : int64, shape (n_reads,)
         Letters of each, in input order, gaps left out.
+    hashes : uint64, shape (n_reads,)
+        Equal for reads of the same letters; others may share one by a rare accident.
     sha256
         Hash of names, letters and lengths in hexadecimal: equal for equal reads, however they are compressed or cut
         into files.
@@ -287,6 +289,7 @@ class Survey:
 
     n_reads: int
     lengths: NDArray[np.int64]
+    hashes: NDArray[np.uint64]
     sha256: str
 
 
@@ -398,13 +401,22 @@ def survey(reads: Any) -> Survey:
 
 def survey_of(blocks: Iterable[SequenceBlock]) -> Survey:
     """Counts and hashes the reads of blocks, gaps left out."""
-    names, letters, lengths = hashlib.sha256(), hashlib.sha256(), [np.zeros(0, np.int64)]
+    names, letters = hashlib.sha256(), hashlib.sha256()
+    lengths, hashes = [np.zeros(0, np.int64)], [np.zeros(0, np.uint64)]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the reading that follows warns
         for block in blocks:
             names.update("".join(f"{name}\0" for name in block.names).encode("utf-8", "surrogatepass"))
             letters.update(block.letters.data)
             lengths.append(np.diff(block.offsets))
+            hashes.append(_hashes(block))
     of_all = np.concatenate(lengths)
     digest = hashlib.sha256(names.digest() + letters.digest() + of_all.tobytes())
-    return Survey(len(of_all), of_all, digest.hexdigest())
+    return Survey(len(of_all), of_all, np.concatenate(hashes), digest.hexdigest())
+
+
+def _hashes(block: SequenceBlock) -> NDArray[np.uint64]:
+    """A number per read, the first eight bytes of a hash of its letters: the same on every machine."""
+    letters, offsets = block.letters.tobytes(), block.offsets.tolist()
+    found = (hashlib.blake2b(letters[a:b], digest_size=8).digest() for a, b in pairwise(offsets))
+    return np.frombuffer(b"".join(found), "<u8").astype(np.uint64)

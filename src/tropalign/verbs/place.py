@@ -319,7 +319,7 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
             both_strands=self.strand == "both",
             n_threads=resolve_threads(self.threads),
             memory_bytes=memory_bytes,
-            lengths=None if found is None else found.lengths,
+            found=found,
             shard=self.shard,
         )
         return task, devices
