@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .PHONY: help demo test test-long fuzz lint wheel dist install-wheel check-dist check-workflows test-wheel rebuild \
-  bench-pairs bench-place bench-cluster bench-msa bench-search bench-tropical bench-instructions bench-pages bench-gpu \
+  bench-pairs bench-place bench-cluster bench-growth bench-msa bench-search bench-tropical bench-instructions bench-pages bench-gpu \
   test-sanitize man docs clean
 help:  ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 24
@@ -126,6 +126,9 @@ bench-place: $(VENV)/peers  ## measure beside other tools, and write docs/benchm
 bench-cluster: $(VENV)/peers  ## measure beside other tools, and write docs/benchmarks
 	$(BIN)/python bench/cluster.py $(BRIEF)
 	$(BIN)/python bench/summary.py
+
+bench-growth: $(VENV)/tested  ## how time and memory grow, half an hour: writes docs/benchmarks
+	$(BIN)/python bench/growth.py
 
 # FAMILIES=DIR names a folder of families with references (BAliBASE); without one they are simulated.
 bench-msa: $(VENV)/peers  ## measure beside other tools, and write docs/benchmarks

@@ -65,8 +65,10 @@ def found(hmm, names, descriptions, texts):
     return ta.search(from_pyhmmer(hmm), io.BytesIO(records.encode()), n_threads=1, device="cpu")
 
 
+@pytest.mark.parametrize("at_a_time", [1, 300, 1 << 18])
 @pytest.mark.parametrize(("M", "n"), [(30, 30), (45, 30), (180, 12), (430, 5)])
-def test_the_alignment_is_that_of_hmmer(M, n):
+def test_the_alignment_is_that_of_hmmer(M, n, at_a_time, monkeypatch):
+    monkeypatch.setattr("tropalign.results.hit_alignment.LETTERS_AT_A_TIME", at_a_time)
     hmm, texts = family(M, n, seed=M)
     names, descriptions = [f"t{k}" for k in range(n)], ["of some kind" if k % 3 else "" for k in range(n)]
     hits = found(hmm, names, descriptions, texts)

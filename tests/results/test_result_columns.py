@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from test_pickles import MAKERS
 
+from tropalign.results import ragged
 from tropalign.results.columns import Rows, Table
 
 ROWS = {name: made for name, make in MAKERS.items() if isinstance(made := make(), Rows)}
@@ -76,3 +77,15 @@ def test_a_cluster_is_taken_once():
         found.take(np.array([0, 0]))
     (one,) = found[[1]]
     assert one == found[1] and found[[1]].columns()["member"].tolist() == one.members
+
+
+@pytest.mark.parametrize("at_a_time", [1, 7, 1 << 20])
+def test_values_of_rows_are_gathered_some_at_a_time(monkeypatch, at_a_time):
+    monkeypatch.setattr("tropalign.results.ragged.VALUES_AT_A_TIME", at_a_time)
+    draw = np.random.default_rng(at_a_time)
+    offsets = ragged.offsets_of(draw.integers(0, 5, 40))
+    values, others = draw.integers(0, 99, offsets[-1]), draw.random(offsets[-1])
+    for rows in (draw.integers(0, 40, 60), np.arange(40), np.zeros(0, np.int64), np.array([3, 3, 0])):
+        one, other = ragged.gathered([values, others], offsets, rows)
+        wanted = [k for row in rows for k in range(offsets[row], offsets[row + 1])]
+        assert one.tolist() == values[wanted].tolist() and other.tolist() == others[wanted].tolist()

@@ -77,9 +77,16 @@ class Axis:
             elif values is not None:
                 found[name] = tuple([values[k] for k in rows.tolist()])
         for name, axis in self.runs.items():
-            if (offsets := getattr(table, name)) is not None:
+            if (offsets := getattr(table, name)) is None:
+                continue
+            if axis.runs or str in axis.columns.values():
                 found[name], places = ragged.chosen(offsets, rows)
                 found |= axis.chosen(table, places)
+            else:
+                found[name] = ragged.offsets_of(np.diff(offsets)[rows])
+                there = [column for column in axis.columns if getattr(table, column) is not None]
+                arrays = ragged.gathered([getattr(table, column) for column in there], offsets, rows)
+                found |= dict(zip(there, arrays, strict=True))
         return found
 
     def between(self, table: Any, begin: int, end: int) -> dict[str, Any]:

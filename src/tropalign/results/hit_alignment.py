@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +22,8 @@ POSTERIORS = np.zeros(256)
 POSTERIORS[[ord(digit) for digit in "0123456789*"]] = np.array([0.01, *np.arange(1, 10) / 10, 1], np.float32)
 #: Letters that stand for no residue.
 NO_RESIDUES = np.frombuffer(b"*~", np.uint8)
+#: Letters of alignments that are placed at a time.
+LETTERS_AT_A_TIME = 1 << 18
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,16 +104,20 @@ def align_hits(hits: Hits, query: int = 0) -> HitAlignment | None:
         raise ValueError("the hits have no alignments")
     if not len(domains) and not asked.sequence:
         return None
-    placed = _Placed(hits, domains, asked.length)
     n_first = 1 if asked.sequence else 0
-    shape = (n_first + len(domains), len(placed.is_node))
+    columns = _columns(hits, domains, asked.length)
+    shape = (n_first + len(domains), len(columns.is_node))
     letters, posteriors = np.full(shape, DOT, np.uint8), np.full(shape, DOT, np.uint8)
-    letters[:, placed.is_node] = GAP
-    letters[n_first + placed.row, placed.column] = placed.letter
-    posteriors[n_first + placed.row, placed.column] = placed.posterior
-    names, accessions, descriptions = placed.words(hits, owner)
+    letters[:, columns.is_node] = GAP
+    for first, some in _some_at_a_time(hits, domains):
+        lines = _Lines(hits, some)
+        column, is_residue = lines.columns(columns), lines.letter != GAP
+        at = (n_first + first + lines.row[is_residue], column[is_residue])
+        letters[at] = np.where(lines.is_insert, _lower(lines.letter), _upper(lines.letter))[is_residue]
+        posteriors[at] = lines.posterior[is_residue]
+    names, accessions, descriptions = _words(hits, domains, owner)
     if n_first:
-        letters[0, placed.is_node] = _first_row(asked)
+        letters[0, columns.is_node] = _first_row(asked)
         names, accessions, descriptions = (
             [asked.name, *names],
             [asked.accession, *accessions],
@@ -118,7 +125,7 @@ def align_hits(hits: Hits, query: int = 0) -> HitAlignment | None:
         )
     has_posteriors = np.arange(shape[0]) >= n_first
     return HitAlignment(
-        tuple(names), tuple(accessions), tuple(descriptions), letters, posteriors, has_posteriors, placed.is_node
+        tuple(names), tuple(accessions), tuple(descriptions), letters, posteriors, has_posteriors, columns.is_node
     )
 
 
@@ -128,8 +135,9 @@ def _first_row(query: Query) -> Letters:
     return np.frombuffer(query.sequence.upper().encode("latin-1"), np.uint8)
 
 
-class _Placed:
-    """Every residue of some domains with its row and column.
+@dataclass(frozen=True, eq=False)
+class _Columns:
+    """Where nodes stand.
 
     Node k stands in column ``column_of[k]``, counted from 0; what is inserted after it in the next ``widths[k]``
     columns, the first half of a row's residues at the left and the others at the right:
@@ -139,43 +147,73 @@ class _Placed:
         row 2     M i . l v L
     """
 
-    def __init__(self, hits: Hits, domains: Int64, length: int) -> None:
-        self.domains = domains
+    widths: Int64
+    column_of: Int64
+    is_node: NDArray[np.bool_]
+
+
+def _columns(hits: Hits, domains: Int64, length: int) -> _Columns:
+    """The columns of a model of so many nodes with some domains."""
+    widths = np.zeros(length + 1, np.int64)
+    for _, some in _some_at_a_time(hits, domains):
+        lines = _Lines(hits, some)
+        np.maximum.at(widths, lines.node[lines.begins], lines.ends - lines.begins)
+    column_of = np.arange(length + 1) - 1 + np.concatenate([[0], np.cumsum(widths[:-1])])
+    is_node = np.zeros(length + int(widths.sum()), np.bool_)
+    is_node[column_of[1:]] = True
+    return _Columns(widths, column_of, is_node)
+
+
+def _some_at_a_time(hits: Hits, domains: Int64) -> Iterator[tuple[int, Int64]]:
+    """Neighbouring domains of at most `LETTERS_AT_A_TIME`, each of which takes dozens of bytes, and the first one."""
+    before = np.concatenate([[0], np.cumsum(hits.line_offsets[domains + 1] - hits.line_offsets[domains])])
+    first = 0
+    while first < len(domains):
+        last = max(first + 1, int(np.searchsorted(before, before[first] + LETTERS_AT_A_TIME, "right")) - 1)
+        yield first, domains[first:last]
+        first = last
+
+
+class _Lines:
+    """The letters of some domains' alignments, one after another, with row and node of each.
+
+    Attributes
+    ----------
+    begins, ends
+        Of insertions: residues of one row after one node.
+    """
+
+    def __init__(self, hits: Hits, domains: Int64) -> None:
         offsets, at = ragged.chosen(hits.line_offsets, domains)
-        row = np.repeat(np.arange(len(domains)), np.diff(offsets))
-        model, letter = hits.model_line[at], hits.target_line[at]
-        is_insert = model == DOT
+        self.row = np.repeat(np.arange(len(domains)), np.diff(offsets))
+        self.letter, self.posterior = hits.target_line[at], hits.posterior_line[at]
+        self.is_insert = is_insert = hits.model_line[at] == DOT
         before = np.cumsum(~is_insert)
         # Nodes of a row count from that of its first letter, which is a match.
-        node = hits.domain_model_begin[domains][row] + before - (before[offsets[:-1]] - 1)[row]
-        # Insertions: residues of one row after one node.
-        begins = np.flatnonzero(is_insert & ~np.concatenate([[False], is_insert[:-1]]))
-        ends = np.flatnonzero(is_insert & ~np.concatenate([is_insert[1:], [False]])) + 1
-        widths = np.zeros(length + 1, np.int64)
-        np.maximum.at(widths, node[begins], ends - begins)
-        column_of = np.arange(length + 1) - 1 + np.concatenate([[0], np.cumsum(widths[:-1])])
-        self.is_node = np.zeros(length + int(widths.sum()), np.bool_)
-        self.is_node[column_of[1:]] = True
-        column = column_of[node]
-        residues_before = np.concatenate([[0], np.cumsum(~np.isin(letter, NO_RESIDUES))])
-        n_residues = residues_before[ends] - residues_before[begins]
-        sizes = ends - begins
-        rank = np.flatnonzero(is_insert) - np.repeat(begins, sizes)  # within its insertion
-        left, spare = np.repeat(n_residues // 2, sizes), np.repeat(widths[node[begins]] - sizes, sizes)
-        inserted = column[is_insert] + 1 + rank
-        column[is_insert] = np.where(rank < left, inserted, inserted + spare)
-        is_residue = letter != GAP
-        self.row, self.column = row[is_residue], column[is_residue]
-        self.letter = np.where(is_insert, _lower(letter), _upper(letter))[is_residue]
-        self.posterior = hits.posterior_line[at][is_residue]
+        self.node = hits.domain_model_begin[domains][self.row] + before - (before[offsets[:-1]] - 1)[self.row]
+        self.begins = np.flatnonzero(is_insert & ~np.concatenate([[False], is_insert[:-1]]))
+        self.ends = np.flatnonzero(is_insert & ~np.concatenate([is_insert[1:], [False]])) + 1
 
-    def words(self, hits: Hits, owner: Int64) -> tuple[list[str], list[str], list[str]]:
-        """Names, accessions and descriptions of the rows."""
-        spans = zip((hits.domain_begin[self.domains] + 1).tolist(), hits.domain_end[self.domains].tolist(), strict=True)
-        owners = owner.tolist()
-        names = [f"{hits.names[k]}/{begin}-{end}" for k, (begin, end) in zip(owners, spans, strict=True)]
-        descriptions = [f"[subseq from] {hits.descriptions[k] or hits.names[k]}" for k in owners]
-        return names, [hits.accessions[k] for k in owners], descriptions
+    def columns(self, columns: _Columns) -> Int64:
+        """The column of each letter."""
+        column: Int64 = columns.column_of[self.node]
+        residues_before = np.concatenate([[0], np.cumsum(~np.isin(self.letter, NO_RESIDUES))])
+        n_residues = residues_before[self.ends] - residues_before[self.begins]
+        sizes = self.ends - self.begins
+        rank = np.flatnonzero(self.is_insert) - np.repeat(self.begins, sizes)  # within its insertion
+        spare = np.repeat(columns.widths[self.node[self.begins]] - sizes, sizes)
+        inserted = column[self.is_insert] + 1 + rank
+        column[self.is_insert] = np.where(rank < np.repeat(n_residues // 2, sizes), inserted, inserted + spare)
+        return column
+
+
+def _words(hits: Hits, domains: Int64, owner: Int64) -> tuple[list[str], list[str], list[str]]:
+    """Names, accessions and descriptions of the rows."""
+    spans = zip((hits.domain_begin[domains] + 1).tolist(), hits.domain_end[domains].tolist(), strict=True)
+    owners = owner.tolist()
+    names = [f"{hits.names[k]}/{begin}-{end}" for k, (begin, end) in zip(owners, spans, strict=True)]
+    descriptions = [f"[subseq from] {hits.descriptions[k] or hits.names[k]}" for k in owners]
+    return names, [hits.accessions[k] for k in owners], descriptions
 
 
 def _upper(letters: Letters) -> Letters:

@@ -13,6 +13,7 @@ from tropalign.formats.header import Header
 from tropalign.formats.hits.context import HitsContext
 from tropalign.formats.hits.parts import ASSEMBLED_WITH, assembled_by, encode
 from tropalign.formats.pages.web_page import Report, write_report_page
+from tropalign.results import ragged
 from tropalign.results.found_hits import LINES
 from tropalign.results.hits import Hits
 
@@ -109,11 +110,9 @@ def _columns(hits: Hits, models: Named, sequences: Named) -> Arrays:
         "domain_is_included": hits.domain_is_included[shown].astype(np.uint8),
     }
     arrays |= {name: np.asarray(getattr(hits, name))[shown] for name in DOMAINS}
-    begins, sizes = hits.line_offsets[shown], np.diff(hits.line_offsets)[shown]
-    before = np.cumsum(sizes) - sizes
-    letters = np.repeat(begins - before, sizes) + np.arange(int(sizes.sum()))
-    arrays["line_sizes"] = sizes
-    return arrays | {name: getattr(hits, name)[letters] for name in LINES}
+    arrays["line_sizes"] = np.diff(hits.line_offsets)[shown]
+    lines = ragged.gathered([getattr(hits, name) for name in LINES], hits.line_offsets, shown)
+    return arrays | dict(zip(LINES, lines, strict=True))
 
 
 def write(pieces: Iterator[Hits], out: IO[bytes], header: Header, context: HitsContext) -> None:
@@ -124,7 +123,7 @@ def write(pieces: Iterator[Hits], out: IO[bytes], header: Header, context: HitsC
     names = ("model_index", "sequence_index", "evalue", "bits", "bias", "is_included", "n_domains")
     empty = (*names, "domain_is_included", *DOMAINS, "line_sizes", *LINES)
     tables = tables or [{name: np.zeros(0) for name in empty}]
-    arrays = {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}
+    arrays = {name: np.concatenate([table.pop(name) for table in tables]) for name in list(tables[0])}
     data = {
         "orientation": context.orientation,
         "models": {"names": models.names, "lengths": models.lengths, "descriptions": models.descriptions},
