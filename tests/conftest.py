@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from held import Held
+from hypothesis import settings
 
 import tropalign
 from tropalign import _native
@@ -17,6 +18,8 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
+    settings.register_profile("untimed", deadline=None)  # machines are slow and shared
+    settings.load_profile("untimed")
     _hear_signals()
     _compile_once()
     _refuse_sources(config)
