@@ -147,7 +147,7 @@ CASES = (
          lambda folder, n: ["msa", "--mode", "fast", family(folder, n), *out(folder, "fa")], "FAMSA 2"),
     Case("tree", "rows of 200 columns", (500, 1000, 2000, 4000, 8000),
          lambda folder, n: ["tree", rows(folder, n), *out(folder, "nwk")], "FastTree; RapidNJ"),
-    Case("search, one model of 100 states", "proteins of 100 to 600 residues", (3000, 10_000, 30_000, 100_000, 300_000),
+    Case("search, one model of 188 states", "proteins of 100 to 600 residues", (3000, 10_000, 30_000, 100_000, 300_000),
          lambda folder, n: ["search", str(EXAMPLES / "efp.hmm"), proteins(folder, n), *out(folder, "tbl")],
          "`--shard`, `--cluster`"),
     Case("place, 802 tips", "different reads of 250 bases", (30, 100, 300, 1000, 3000),
