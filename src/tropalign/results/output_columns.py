@@ -125,9 +125,10 @@ def _evalues(table: AlignmentTable) -> Values:
     return _significance(table).evalues(_judged(table), *_lengths(table))
 
 
-def _pair(table: AlignmentTable) -> Values:
+def _pair(table: AlignmentTable) -> NDArray[np.int64]:
     (_, query), (targets, target) = (nucleotides.given(table, side) for side in ("query", "target"))
-    return query * len(targets) + target + 1
+    number: NDArray[np.int64] = query * len(targets) + target + 1
+    return number
 
 
 def _descends(table: AlignmentTable, side: str) -> NDArray[np.bool_]:
@@ -165,6 +166,39 @@ def _span(side: str) -> Callable[[AlignmentTable], Values]:
         begin, end = nucleotides.span(table, side)
         share: NDArray[np.float64] = (end - begin) / nucleotides.lengths(table, side)
         return share
+
+    return of
+
+
+def _within_span(table: AlignmentTable) -> NDArray[np.int64]:
+    """Residues of the query from the first that is aligned to the last, per row."""
+    begin, end = nucleotides.span(table, "query")
+    return end.astype(np.int64) - begin
+
+
+def _within_spans(table: AlignmentTable) -> NDArray[np.int64]:
+    """Residues of the query that lie within the span of any row of the same pair, per row."""
+    if table.hsp is None or not len(table):
+        return _within_span(table)
+    begin, end = (places.astype(np.int64) for places in nucleotides.span(table, "query"))
+    order = np.lexsort((begin, _pair(table)))
+    _, group = np.unique(_pair(table)[order], return_inverse=True)
+    apart = group * (int(end.max()) + 1)  # so that no span reaches into those of the next pair
+    begin, end = begin[order] + apart, end[order] + apart
+    before = np.concatenate([[0], np.maximum.accumulate(end)[:-1]])
+    covered = np.bincount(group, np.maximum(end - np.maximum(begin, before), 0)).astype(np.int64)
+    of_rows = np.empty_like(covered, shape=len(table))
+    of_rows[order] = covered[group]
+    return of_rows
+
+
+def _percent_of_query(covered: Callable[[AlignmentTable], NDArray[np.int64]]) -> Callable[[AlignmentTable], Values]:
+    """Whole per cents as BLAST rounds them: to the nearest below 99, then down, so that 100 is all of the query."""
+
+    def of(table: AlignmentTable) -> Values:
+        part, length = 100 * covered(table), nucleotides.lengths(table, "query")
+        nearest = (2 * part + length) // (2 * length)
+        return np.where(part < 99 * length, nearest, part // length).astype(np.int32)
 
     return of
 
@@ -273,6 +307,14 @@ _PLACES = (
     OutputColumn(
         "target_span", "(target_end - target_start) / target_length", np.float64, "ends", _span("target"), "fraction",
         ("tcov",),
+    ),
+    OutputColumn(
+        "qcovhsp", "BLAST's: 100 query_span, rounded to a whole number; 100 for all of the query only", np.int32,
+        "ends", _percent_of_query(_within_span),
+    ),
+    OutputColumn(
+        "qcovs", "BLAST's: as qcovhsp, of all alignments of the pair together", np.int32, "ends",
+        _percent_of_query(_within_spans),
     ),
     OutputColumn(
         "query_coverage", "residues of the query beside a residue, not a gap, / query_length", np.float64, "alignment",
