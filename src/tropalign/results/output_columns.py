@@ -81,6 +81,21 @@ def _frame(side: str) -> Callable[[AlignmentTable], Values]:
     return lambda table: nucleotides.frame(table, side)
 
 
+def _staxid(table: AlignmentTable) -> Values:
+    batch, index = nucleotides.given(table, "target")
+    taxids = np.zeros(len(table), np.int64) if batch.taxa is None else batch.taxa.taxids[index]
+    used, place = np.unique(taxids, return_inverse=True)
+    return rows.choices(place, [str(taxid) if taxid else "" for taxid in used.tolist()])
+
+
+def _lineage(table: AlignmentTable) -> Values:
+    batch, index = nucleotides.given(table, "target")
+    if batch.taxa is None:
+        return rows.choices(np.zeros(len(table), np.int64), [""])
+    used, place = np.unique(batch.taxa.lineage[index], return_inverse=True)
+    return rows.choices(place, [batch.taxa.lineages[k] for k in used.tolist()])
+
+
 def _begin(side: str) -> Callable[[AlignmentTable], Values]:
     return lambda table: nucleotides.span(table, side)[0]
 
@@ -255,6 +270,14 @@ _SEQUENCES = (
         "target_length", "residues of the target", np.int64, "score", _length("target"), aliases=("tlen", "slen", "tl"),
     ),
     OutputColumn(
+        "staxid", "taxon of the target, by NCBI's number; empty where its store does not know it", str, "score",
+        _staxid, "text", ("staxids",),
+    ),
+    OutputColumn(
+        "lineage", "lineage of the target, semicolons between names; empty where its store does not know it", str,
+        "score", _lineage, "text",
+    ),
+    OutputColumn(
         "strand", "the query's strand that was aligned, + or -", np.int8, "score", nucleotides.strand, "strand",
     ),
     OutputColumn(
@@ -402,6 +425,8 @@ _PATHS = (
 
 #: Every column by its name, in the order in which help and documentation list them.
 OUTPUT_COLUMNS = {column.name: column for column in (*_SEQUENCES, *_SCORES, *_PLACES, *_COUNTS, *_PATHS)}
+#: Columns that stores know beside sequences.
+TAXA = frozenset({"staxid", "lineage"})
 #: Columns that only local alignments have.
 SIGNIFICANCE = frozenset({"bits", "evalue"})
 #: What tables show where no columns are chosen, as far as the depth has it; ``hsp`` with several alignments per pair,

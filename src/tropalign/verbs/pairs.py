@@ -531,12 +531,17 @@ def _check_matrix(n_cells: int, memory_bytes: int) -> None:
 def _parameters(request: Request, task: PairsTask, side_outputs: dict[str, str]) -> dict[str, str]:
     """All that decides the parts, by name."""
     from tropalign import __version__
+    from tropalign.results.output_columns import TAXA
 
     words = {"version": __version__, "format": request.format, **task.parameters}
     if request.format == "matrix":
         words |= {"matrix_values": request.matrix_values}
     if request.columns is not None:
         words["columns"] = ",".join(request.columns)
+        sides = task.queries, task.targets
+        taxa = (sides if task.frames is None else task.frames.given(*sides))[1].taxa
+        if taxa is not None and TAXA.intersection(request.columns):
+            words["taxa"] = taxa.digest()
     if side_outputs:
         words["beside"] = ", ".join(side_outputs)
     words["queries"] = _summary(task.queries)

@@ -31,6 +31,7 @@ from tropalign.results.output_columns import (
     letters_of,
     values_of,
 )
+from tropalign.sequences.texts import decoded
 
 #: How a word is written between others; None where it stands as it is.
 Quote = Callable[[str], str] | None
@@ -118,7 +119,7 @@ def quoted(column: rows.Column, n_rows: int, quote: Quote) -> rows.Column:
     if quote is None or is_plain(column):
         return column
     text, offsets = rows.column_text(column, n_rows)
-    return rows.words([quote(text[a:b].decode("latin-1")) for a, b in pairwise(offsets.tolist())])
+    return rows.words([quote(decoded(text[a:b])) for a, b in pairwise(offsets.tolist())])
 
 
 def is_plain(column: rows.Column) -> bool:
