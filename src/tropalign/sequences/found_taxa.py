@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from tropalign.errors import InputError, TropalignWarning, shown
 from tropalign.sequences.blocks import SequenceBlock
-from tropalign.sequences.files import Source, file_name
-from tropalign.sequences.mapped_store import MappedStore, is_store
+from tropalign.sequences.files import Source
+from tropalign.sequences.mapped_store import taxa_of_stores
 from tropalign.sequences.taxa import Taxa
 from tropalign.sequences.taxonomy_files import MOST_TAXID, Taxdump, TaxonTable
 from tropalign.sequences.texts import Texts, joined_by
@@ -61,7 +61,7 @@ class FoundTaxa:
         return self._numbers.setdefault(lineage, len(self._numbers))
 
     def taxa(self) -> Taxa | None:
-        """All of them, with the taxdump's lineages where a record has no other; None where nothing is known.
+        """Taxa of all records, with the taxdump's lineages where one has no other; None where nothing is known.
 
         Raises
         ------
@@ -136,9 +136,3 @@ def tagged(descriptions: Texts) -> Int64:
         if (taxid := int(found[1])) <= MOST_TAXID:
             taxids[int(np.searchsorted(ends, found.start()))] = taxid
     return taxids
-
-
-def taxa_of_stores(sources: list[Source]) -> dict[str, Taxa]:
-    """Taxa that stores among some files know, by what messages call the file."""
-    stores = (MappedStore.open(source) for source in sources if is_store(source))  # type: ignore[arg-type]
-    return {file_name(store.path): store.taxa for store in stores if store.taxa is not None}

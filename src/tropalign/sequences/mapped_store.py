@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from tropalign.errors import InputError, shown
 from tropalign.sequences.alphabet import Alphabet, byte_counts, judge_counts
-from tropalign.sequences.files import Source, is_stream
+from tropalign.sequences.files import Source, file_name, is_stream
 from tropalign.sequences.record_text import STORE_MAGIC
 from tropalign.sequences.records import BLOCK_LETTERS, BLOCK_RECORDS, Records, in_utf8
 from tropalign.sequences.taxa import Taxa
@@ -234,6 +234,12 @@ def is_store(source: Source) -> bool:
             return bool(stream.read(len(STORE_MAGIC)) == STORE_MAGIC)
     except OSError:
         return False  # whoever reads it says why
+
+
+def taxa_of_stores(sources: list[Source]) -> dict[str, Taxa]:
+    """Taxa that stores among some files know, by what messages call the file."""
+    stores = (MappedStore.open(source) for source in sources if is_store(source))  # type: ignore[arg-type]
+    return {file_name(store.path): store.taxa for store in stores if store.taxa is not None}
 
 
 def records_of_store(source: Source, count: Callable[[int], None]) -> Iterator[Records]:

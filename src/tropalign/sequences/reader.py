@@ -18,8 +18,7 @@ from tropalign.sequences.alphabet import Alphabet, alphabet_of, judge_counts
 from tropalign.sequences.batch import NO_QUALITY, SequenceBatch
 from tropalign.sequences.blocks import BlockReader, Policy, SequenceBlock, sources_of
 from tropalign.sequences.files import Source, file_name
-from tropalign.sequences.found_taxa import taxa_of_stores
-from tropalign.sequences.mapped_store import is_store
+from tropalign.sequences.mapped_store import is_store, taxa_of_stores
 from tropalign.sequences.taxa import Taxa
 from tropalign.sequences.texts import Texts, joined
 

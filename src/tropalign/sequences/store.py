@@ -180,10 +180,10 @@ def _write(reader: BlockReader, file: _File, made_by: str, held: ExitStack, taxa
         array.add(np.argsort(lengths, kind="stable").astype(PLACE))
     if (known := taxa.taxa()) is not None:
         is_ascii &= known.lineages.is_ascii
-        of_taxa = known.taxids, known.lineage, known.lineages.data, known.lineages.offsets
-        for name, taxon_array in zip(TAXA_ARRAYS, of_taxa, strict=True):
+        numbers = [known.taxids, known.lineage, known.lineages.data, known.lineages.offsets]
+        for (name, dtype), taxon_array in zip(TAXA_ARRAYS.items(), numbers, strict=True):
             with file.array(name) as array:
-                array.add(taxon_array.astype(TAXA_ARRAYS[name]))
+                array.add(taxon_array.astype(dtype))
     file.finish(
         {
             "layout": ASCII_LAYOUT if is_ascii else LAYOUT,

@@ -50,12 +50,12 @@ class Taxa:
 
     @classmethod
     def unknown(cls, n: int) -> Taxa:
-        """Those of so many sequences of which nothing is known."""
+        """Taxa of so many sequences of which nothing is known."""
         return cls(np.zeros(n, np.int64), Texts.of([""]), np.zeros(n, np.int64))
 
     @classmethod
     def joined(cls, pieces: Sequence[Taxa]) -> Taxa:
-        """Those of the sequences of several, one after another."""
+        """Taxa of the sequences of several, one after another."""
         shifts = np.cumsum([0, *(len(piece.lineages) for piece in pieces)])
         return cls(
             np.concatenate([piece.taxids for piece in pieces]),
@@ -64,7 +64,7 @@ class Taxa:
         )
 
     def take(self, index: NDArray[np.integer] | slice) -> Taxa:
-        """Those of the sequences with these numbers."""
+        """Taxa of the sequences with these numbers."""
         return Taxa(self.taxids[index], self.lineages, self.lineage[index])
 
     @property

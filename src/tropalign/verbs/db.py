@@ -106,7 +106,7 @@ class Info(StoreCommand):
 
 
 def _known_taxa(store: SequenceStore) -> str:
-    """Of how many sequences taxids and lineages are known."""
+    """How many sequences have a taxid, and a lineage."""
     import numpy as np
 
     if store.taxa is None:
