@@ -180,7 +180,7 @@ def _write(reader: BlockReader, file: _File, made_by: str, held: ExitStack, taxa
         array.add(np.argsort(lengths, kind="stable").astype(PLACE))
     if (known := taxa.taxa()) is not None:
         is_ascii &= known.lineages.is_ascii
-        numbers = [known.taxids, known.lineage, known.lineages.data, known.lineages.offsets]
+        numbers: list[NDArray[Any]] = [known.taxids, known.lineage, known.lineages.data, known.lineages.offsets]
         for (name, dtype), taxon_array in zip(TAXA_ARRAYS.items(), numbers, strict=True):
             with file.array(name) as array:
                 array.add(taxon_array.astype(dtype))
