@@ -280,7 +280,32 @@ class SelfOption(Options, group="which pairs"):
     )
 
 
-class PairOptions(ModeOption, StrandOption, SelectionOptions, CompositionOption, MaskOptions, HspsOption, SelfOption):
+class ReciprocalOption(Options, group="which pairs"):
+    """Whether both sequences of a pair have to be each other's best."""
+
+    reciprocal: bool = option(
+        default=False,
+        label="Each other's best",
+        help="only pairs in which each sequence is the best of the other, by the score that E-values are of; all that "
+        "tie; of the pairs that pass all other options but --top",
+        form_help="Only pairs in which each sequence is the best of the other, by the score that E-values are of; all "
+        "that tie",
+        doc="Only pairs in which each sequence is the best of the other by `corrected_score`, where there is one, else "
+        "by `score`; all that tie. They are sought among the pairs that pass all other options but `top`, which then "
+        "chooses among those that tie.",
+    )
+
+
+class PairOptions(
+    ModeOption,
+    StrandOption,
+    SelectionOptions,
+    CompositionOption,
+    MaskOptions,
+    HspsOption,
+    SelfOption,
+    ReciprocalOption,
+):
     """How pairs are aligned, and which of them are kept, checked.
 
     Parameters
@@ -340,6 +365,7 @@ class PairOptions(ModeOption, StrandOption, SelectionOptions, CompositionOption,
             self._check_share(named(name), getattr(self, name))
         self._check_hsps()
         checked_choice("exclude_self", self.exclude_self)
+        checked_choice("reciprocal", self.reciprocal)
         self._check_significance()
         self._check_mask()
 
@@ -474,6 +500,8 @@ class PairOptions(ModeOption, StrandOption, SelectionOptions, CompositionOption,
             words["max_hsps"] = str(self.max_hsps)
         if self.exclude_self:
             words["pairs_of_one_name"] = "left out"
+        if self.reciprocal:
+            words["pairs"] = "each other's best"
         for name in SelectionOptions.declared():
             if name != "report" and getattr(self, name) is not None:
                 words[name] = str(getattr(self, name))

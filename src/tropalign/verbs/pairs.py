@@ -19,6 +19,7 @@ from tropalign.pairwise.options import (
     HspsOption,
     MaskOptions,
     PairOptions,
+    ReciprocalOption,
     ReportName,
     SelectionOptions,
     SelfOption,
@@ -125,6 +126,7 @@ class PairsCommand(
     MaskOptions,
     HspsOption,
     SelfOption,
+    ReciprocalOption,
     FormatOptions,
     RunOptions,
 ):
@@ -160,6 +162,7 @@ class PairsCommand(
         from tropalign.formats.registry import format_of
         from tropalign.machine.memory import left_for_job
         from tropalign.pairwise import PairsTask
+        from tropalign.pairwise.reciprocal import first_options, reciprocal_pairs
         from tropalign.pairwise.task import least_bytes
         from tropalign.pairwise.translated import aligned, given
         from tropalign.sequences.stored_batch import StoredBatch
@@ -182,16 +185,15 @@ class PairsCommand(
             _check_matrix(len(queries) * len(targets or queries), memory_bytes)
         listed = None if self.pairs is None else self._listed(self.pairs, queries, targets or queries)
         pair_options = self._pair_options(request.report, aligned(sides[0]).alphabet)
-        task = PairsTask(
-            *sides,
-            pair_options,
-            listed,
-            memory_bytes,
-            self.shard,
-            request.column_bytes,
-            form.wants_whole_queries,
-            self.threads,
-        )
+        how = (memory_bytes, self.shard, request.column_bytes, form.wants_whole_queries, self.threads)
+        task = PairsTask(*sides, pair_options, listed, *how)
+        able = ["cpu"] if isinstance(targets, StoredBatch) else pair_options.able_devices(devices_of(self))
+        devices = open_devices(able, self.threads, sum(tile.cost_cells for tile in task.tiles()), memory_bytes)
+        if self.reciprocal and not self.dry_run:  # a forecast is one for all pairs
+            first = PairsTask(*sides, first_options(pair_options), listed, *how)
+            with show("pairs", first.n_pairs) as progress:
+                listed = reciprocal_pairs(first, devices, progress)
+            task = PairsTask(*sides, pair_options, listed, *how)
         context, header = self._context(request, task), self._header(request, task)
         outputs = [Output("alignments", self.output, self._writer(request, header, context))]
         if side_outputs:
@@ -208,9 +210,6 @@ class PairsCommand(
             shard=self.shard,
             unit="pairs",
         )
-        cost_cells = sum(tile.cost_cells for tile in task.tiles())
-        able = ["cpu"] if isinstance(targets, StoredBatch) else pair_options.able_devices(devices_of(self))
-        devices = open_devices(able, self.threads, cost_cells, memory_bytes)
         carry_out(aligning, devices, self, show, task.n_cells)
 
     def _request(self) -> Request:
@@ -219,6 +218,8 @@ class PairsCommand(
         self.check_alignment()
         if self.mode == "local" and (self.end_gap_open is not None or self.end_gap_extend is not None):
             self.refuse("--end-gap-open and --end-gap-extend belong to --mode global or semiglobal")
+        if self.reciprocal and self.shard is not None:
+            self.refuse("--reciprocal compares all pairs of a sequence, and a shard has some: leave --shard out")
         if self.queries == self.targets == "-":
             self.refuse("standard input can be read once: name - once")
         if self.pairs == "-" and "-" in (self.queries, self.targets):
@@ -336,6 +337,7 @@ class PairsCommand(
 
         costs_more = {self.gap_open2, self.end_gap_open, self.end_gap_extend} != {None}
         is_passed = self.top is not None and self.pairs is None and not costs_more and not self.mask_hard
+        is_passed &= not self.reciprocal
         is_passed &= self.translate in (None, "query") and format_name not in WHOLE_FORMATS
         is_passed &= {"auto", "cpu"} >= set(devices_of(self))
         if is_passed and is_store(path):
@@ -391,6 +393,8 @@ class PairsCommand(
         from tropalign.formats.pairs.report import report_bytes
 
         n_pairs = n_queries * min(n_targets, self.top or n_targets) * self.max_hsps
+        if self.reciprocal:  # as a rule; more where many tie
+            n_pairs = (n_queries + n_targets) * self.max_hsps
         if self.targets is None and self.top is None and self.pairs is None:
             n_pairs //= 2  # of one set each pair once
         if self.plot is not None and all(getattr(self, name) is None for name in SELECTS):
@@ -503,8 +507,9 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         for name in ("columns", "db_size"):
             if getattr(self, name) is not None:
                 self.refuse(f"--format matrix holds one value per pair: leave --{name.replace('_', '-')} out")
-        if self.exclude_self:
-            self.refuse("--format matrix holds every pair: leave --exclude-self out")
+        for name in ("exclude_self", "reciprocal"):
+            if getattr(self, name):
+                self.refuse(f"--format matrix holds every pair: leave --{name.replace('_', '-')} out")
         if self.composition != "ignored":
             self.refuse("--format matrix holds no E-values: leave --composition out")
         if self.max_hsps > 1:
