@@ -21,7 +21,7 @@ from tropalign.results import nucleotides
 
 if TYPE_CHECKING:
     from tropalign.execution.task import Device, Progress
-    from tropalign.pairwise.options import PairOptions
+    from tropalign.pairwise.options import PairOptions, ReportName
     from tropalign.pairwise.task import PairsTask
     from tropalign.results.alignments import AlignmentTable
 
@@ -31,8 +31,8 @@ Index = NDArray[np.int64]
 def first_options(options: PairOptions) -> PairOptions:
     """What pairs are compared by: the best alignment of each, as far as it has to be known, of all that pass."""
     is_whole = any(getattr(options, name) is not None for name in SHARES)
-    report = "alignment" if is_whole else "score"
-    return replace(options, report=report, top=None, max_hsps=1, reciprocal=False)  # type: ignore[type-var]
+    report: ReportName = "alignment" if is_whole else "score"
+    return replace(options, report=report, top=None, max_hsps=1, reciprocal=False)
 
 
 def reciprocal_pairs(task: PairsTask, devices: Sequence[Device], progress: Progress | None = None) -> Index:

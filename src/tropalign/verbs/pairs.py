@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from tropalign.formats.format import MATPLOTLIB_BYTES
@@ -34,7 +36,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from tropalign.execution.progress import Show
     from tropalign.execution.run import Writer
+    from tropalign.execution.task import Device
     from tropalign.formats.header import Header
     from tropalign.formats.pairs import PairsFormat
     from tropalign.formats.pairs.context import PairsContext
@@ -162,7 +166,6 @@ class PairsCommand(
         from tropalign.formats.registry import format_of
         from tropalign.machine.memory import left_for_job
         from tropalign.pairwise import PairsTask
-        from tropalign.pairwise.reciprocal import first_options, reciprocal_pairs
         from tropalign.pairwise.task import least_bytes
         from tropalign.pairwise.translated import aligned, given
         from tropalign.sequences.stored_batch import StoredBatch
@@ -185,15 +188,20 @@ class PairsCommand(
             _check_matrix(len(queries) * len(targets or queries), memory_bytes)
         listed = None if self.pairs is None else self._listed(self.pairs, queries, targets or queries)
         pair_options = self._pair_options(request.report, aligned(sides[0]).alphabet)
-        how = (memory_bytes, self.shard, request.column_bytes, form.wants_whole_queries, self.threads)
-        task = PairsTask(*sides, pair_options, listed, *how)
+        task_of = partial(
+            PairsTask,
+            *sides,
+            memory_bytes=memory_bytes,
+            shard=self.shard,
+            column_bytes=request.column_bytes,
+            wants_whole_queries=form.wants_whole_queries,
+            n_threads=self.threads,
+        )
+        task = task_of(options=pair_options, pairs=listed)
         able = ["cpu"] if isinstance(targets, StoredBatch) else pair_options.able_devices(devices_of(self))
         devices = open_devices(able, self.threads, sum(tile.cost_cells for tile in task.tiles()), memory_bytes)
         if self.reciprocal and not self.dry_run:  # a forecast is one for all pairs
-            first = PairsTask(*sides, first_options(pair_options), listed, *how)
-            with show("pairs", first.n_pairs) as progress:
-                listed = reciprocal_pairs(first, devices, progress)
-            task = PairsTask(*sides, pair_options, listed, *how)
+            task = _reciprocal(task_of, pair_options, listed, devices, show)
         context, header = self._context(request, task), self._header(request, task)
         outputs = [Output("alignments", self.output, self._writer(request, header, context))]
         if side_outputs:
@@ -523,6 +531,22 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         return Request(
             "matrix", "score" if values == "score" else "alignment", matrix_values=values, matrix_layout=layout
         )
+
+
+def _reciprocal(
+    task_of: Callable[..., PairsTask],
+    options: PairOptions,
+    listed: NDArray[np.int64] | None,
+    devices: Sequence[Device],
+    show: Show,
+) -> PairsTask:
+    """The task of the pairs that are each other's best, which are sought now."""
+    from tropalign.pairwise.reciprocal import first_options, reciprocal_pairs
+
+    first = task_of(options=first_options(options), pairs=listed)
+    with show("pairs", first.n_pairs) as progress:
+        best = reciprocal_pairs(first, devices, progress)
+    return task_of(options=options, pairs=best)
 
 
 def _check_matrix(n_cells: int, memory_bytes: int) -> None:
