@@ -32,7 +32,7 @@ def first_options(options: PairOptions) -> PairOptions:
     """What pairs are compared by: the best alignment of each, as far as it has to be known, of all that pass."""
     is_whole = any(getattr(options, name) is not None for name in SHARES)
     report: ReportName = "alignment" if is_whole else "score"
-    return replace(options, report=report, top=None, max_hsps=1, reciprocal=False)
+    return replace(options, report=report, top=None, max_hsps=1, culling=None, reciprocal=False)
 
 
 def reciprocal_pairs(task: PairsTask, devices: Sequence[Device], progress: Progress | None = None) -> Index:

@@ -18,6 +18,7 @@ from tropalign.pairwise.options import (
     REPORTS,
     SHARES,
     CompositionOption,
+    CullingOption,
     HspsOption,
     MaskOptions,
     PairOptions,
@@ -131,6 +132,7 @@ class PairsCommand(
     HspsOption,
     SelfOption,
     ReciprocalOption,
+    CullingOption,
     FormatOptions,
     RunOptions,
 ):
@@ -302,6 +304,8 @@ class PairsCommand(
         filtered = self.html is not None or any(getattr(self, share) is not None for share in SHARES)
         filtered |= self.max_hsps > 1  # what a further alignment may not pair is known by the path
         least: ReportName = "alignment" if filtered else shown.depth  # type: ignore[assignment]
+        if self.culling is not None and least == "score":
+            least = "ends"
         report = self.report or least
         if REPORTS.index(report) < REPORTS.index(least):
             self.refuse(f"--report {report} does not have all that is asked for: leave it out")
@@ -512,7 +516,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         for name in SELECTS:
             if getattr(self, name) is not None:
                 self.refuse(f"--format matrix holds every pair: leave --{name.replace('_', '-')} out")
-        for name in ("columns", "db_size"):
+        for name in ("columns", "db_size", "culling"):
             if getattr(self, name) is not None:
                 self.refuse(f"--format matrix holds one value per pair: leave --{name.replace('_', '-')} out")
         for name in ("exclude_self", "reciprocal"):
