@@ -37,15 +37,15 @@ def not_culled(table: AlignmentTable, most: int) -> NDArray[np.bool_]:
     """
     query = nucleotides.given(table, "query")[1]
     begin, end = nucleotides.span(table, "query")
-    score = table.score if table.corrected_score is None else table.corrected_score
+    score = np.asarray(table.score if table.corrected_score is None else table.corrected_score, np.float64)
     keep = np.ones(len(table), bool)
-    order = np.lexsort((-np.asarray(score, np.float64), query))
+    order = np.lexsort((-score, query))
     for rows in np.split(order, np.flatnonzero(np.diff(query[order])) + 1):
         keep[rows] = _kept(begin[rows], end[rows], score[rows], most)
     return keep
 
 
-def _kept(begin: NDArray[np.int32], end: NDArray[np.int32], score: NDArray[np.generic], most: int) -> NDArray[np.bool_]:
+def _kept(begin: NDArray[np.int32], end: NDArray[np.int32], score: NDArray[np.float64], most: int) -> NDArray[np.bool_]:
     """Which rows of one query are kept, the best first."""
     keep = np.ones(len(begin), bool)
     for first in range(0, len(begin), ROWS_AT_ONCE):
