@@ -6,8 +6,8 @@
     score 60          ========                           left out by --culling 2: two better ones envelop it
     score 50                           ==========        kept
 
-blastp's -culling_limit: "If the query range of a hit is enveloped by that of at least this many higher-scoring hits,
-delete the hit" (its help, BLAST+ 2.12).
+The help of blastp (2.12) says of its -culling_limit: "If the query range of a hit is enveloped by that of at least this
+many higher-scoring hits, delete the hit". The program drops more than that.
 
 Whether those that are left out count does not matter: of the better ones that envelop an alignment the best `most` are
 kept, since whatever envelops one of these envelops the alignment, too, and is better still.

@@ -305,7 +305,7 @@ class CullingOption(Options, group="which pairs"):
         metavar="K",
         label="Culling",
         help="leave out an alignment whose span on the query lies within the spans of K or more alignments of that "
-        "query with higher scores (blastp's -culling_limit); needs --top",
+        "query with higher scores (compare blastp's -culling_limit); needs --top",
         form_help="Leave out an alignment whose span on the query lies within the spans of so many alignments of that "
         "query with higher scores, or more; of the best targets per query",
         doc="Leave out an alignment whose span on the query lies within the spans of so many others of that query, or "
