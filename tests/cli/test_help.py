@@ -7,6 +7,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,7 @@ def folder(tmp_path_factory):
     )
     texts["ref.nwk"] = "((t0:1,t1:1):1,t2:1,t3:1);\n"
     texts["ref.bestModel"] = "GTR{1/1/1/1/1/1}+FU{0.25/0.25/0.25/0.25}+G4{0.5}, noname = 1-24\n"
+    texts["taxids.tsv"] = "".join(f"{record.split()[0]}\t2\n" for record in proteins.split(">")[1:])
     texts["groups.tsv"] = "mouse\trodents\n"
     texts["distances.phy"] = "3\na 0 1 2\nb 1 0 2\nc 2 2 0\n"
     texts["edges.tsv"] = "Ulm\tAalen\t2\nAalen\tUlm\t2\n"
@@ -80,6 +82,7 @@ def folder(tmp_path_factory):
         (here / name).write_text(text)
     packed = {"genomes.fa": reads.replace(">r", ">g"), "proteins.fa": proteins, "roads.tsv": texts["edges.tsv"]}
     packed |= {"chr21.fa": texts["genes.fa"], "swissprot.fasta": proteins}
+    packed["nr.fasta"] = proteins
     packed["reads.fq"] = "".join(f"@r{k}\nACGTTGCAAGCTTACGG\n+\nIIIIIIIIIIIIIIIII\n" for k in range(3))
     for name, text in packed.items():
         (here / f"{name}.gz").write_bytes(gzip.compress(text.encode()))
@@ -89,6 +92,13 @@ def folder(tmp_path_factory):
     rows = records(EXAMPLES / "efp_aligned.fasta", 9)
     (here / "family.sto").write_text(stockholm_of(rows, "family"))
     (here / "families.sto.gz").write_bytes(gzip.compress((stockholm_of(rows, "a") + stockholm_of(rows, "b")).encode()))
+    with tarfile.open(here / "taxdump.tar.gz", "w:gz") as archive:
+        for name, text in {
+            "nodes": "1\t|\t1\t|\n2\t|\t1\t|\n",
+            "names": "2\t|\tB\t|\t\t|\tscientific name\t|\n",
+        }.items():
+            (here / f"{name}.dmp").write_text(text)
+            archive.add(here / f"{name}.dmp", f"{name}.dmp")
     for name in ("references", "alignments"):
         (here / name).mkdir()
         (here / name / "family.fa").write_text(ALIGNED)

@@ -142,6 +142,23 @@ def test_shards_and_threads(repeats):
     assert Path("merged.tsv").read_bytes() == one
 
 
+@pytest.mark.parametrize("block_bytes", [1 << 19, 40])
+def test_what_a_pair_covers_does_not_depend_on_blocks(repeats, monkeypatch, block_bytes):
+    """Text is made some rows at a time, of which each pair has all of its own."""
+    command, table = repeats
+    monkeypatch.setattr("tropalign.formats.format.FIRST_ROWS", 1)
+    monkeypatch.setattr("tropalign.formats.format.BLOCK_BYTES", block_bytes)
+    wanted = table.columns(["qcovs", "qcovhsp"])
+    assert (wanted["qcovs"] > wanted["qcovhsp"]).sum() > 10
+    for suffix in ("tsv", "csv", "m8", "jsonl"):
+        text = written(command, f"all.{suffix}", "--columns", "qcovs,qcovhsp", "-t", "1").decode()
+        found = [list(map(int, pair)) for pair in re.findall(r"(\d+)\D+(\d+)\D*$", text, re.M)]
+        assert found == np.stack(list(wanted.values()), 1).tolist()
+    shards = shards_of(3, [*command, "--columns", "qcovs,qcovhsp", "--no-comments"])
+    assert main(["merge", *shards, "-o", "merged.tsv", "-q"]) == 0
+    assert Path("merged.tsv").read_bytes() == Path("all.tsv").read_bytes()
+
+
 def test_a_run_is_resumed_by_the_same_number_alone(repeats, capsys, monkeypatch):
     """The number of alignments is part of what a run is."""
     command, _ = repeats

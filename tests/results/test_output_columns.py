@@ -1,6 +1,9 @@
 """Columns of tables: each against its definition in plain Python, row by row."""
 
 import re
+from collections import defaultdict
+from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +13,7 @@ from formats.tables import random_table, reduced
 
 import tropalign as ta
 from tropalign.errors import UsageError
+from tropalign.results.alignments import AlignmentTable
 from tropalign.results.kept_columns import KEPT_COLUMNS
 from tropalign.results.output_columns import OUTPUT_COLUMNS, chosen_names, default_names, depth_of
 from tropalign.sequences import NUCLEOTIDE, PROTEIN
@@ -18,6 +22,12 @@ from tropalign.sequences import NUCLEOTIDE, PROTEIN
 @pytest.fixture(params=[PROTEIN, NUCLEOTIDE], ids=["protein", "strands"])
 def table(request):
     return random_table(5, n_rows=40, alphabet=request.param, has_strand=request.param is NUCLEOTIDE)
+
+
+def blast_percent(part, length):
+    """As BLAST rounds."""
+    percent = Fraction(100 * part, length)
+    return int(percent + Fraction(1, 2)) if percent < 99 else int(percent)
 
 
 class Row:
@@ -54,6 +64,8 @@ class Row:
             "target_end": a.target_end, "query_first": firsts[0], "query_last": lasts[0], "target_first": firsts[1],
             "target_last": lasts[1], "query_span": (a.query_end - a.query_start) / self.lengths[0],
             "target_span": (a.target_end - a.target_start) / self.lengths[1],
+            "qcovhsp": blast_percent(a.query_end - a.query_start, self.lengths[0]),
+            "qcovs": blast_percent(a.query_end - a.query_start, self.lengths[0]),
             "query_coverage": self.n_paired / self.lengths[0], "target_coverage": self.n_paired / self.lengths[1],
             "identical": self.identical, "similar": a.n_similar, "mismatches": mismatches,
             "gap_openings": self.openings, "gaps": n - self.n_paired, "columns": n, "identity": a.identity,
@@ -114,6 +126,39 @@ def test_what_a_lesser_depth_has(table, depth):
                 AttributeError, match=f"column {name} was not computed: ask for report '{column.depth}'"
             ):
                 lesser.columns([name])
+
+
+def test_what_all_alignments_of_a_pair_cover_of_the_query(table):
+    """Rows in any order, of pairs with one or several alignments."""
+    random = np.random.default_rng(8)
+    several = replace(table.take(random.permutation(np.arange(len(table)) % 25)), hsp=np.ones(len(table), np.int32))
+    random_spans = np.sort(random.integers(0, several.queries.lengths[several.query_index] + 1, (2, len(table))), 0)
+    several = replace(several, query_start=random_spans[0].astype(np.int32), query_end=random_spans[1].astype(np.int32))
+    covered = defaultdict(set)
+    for row in several:
+        covered[row.query, row.target] |= set(range(row.query_start, row.query_end))
+    lengths = several.columns(["query_length"])["query_length"].tolist()
+    expected = [blast_percent(len(covered[row.query, row.target]), n) for row, n in zip(several, lengths, strict=True)]
+    assert several.columns(["qcovs"])["qcovs"].tolist() == expected
+    spans = [blast_percent(row.query_end - row.query_start, n) for row, n in zip(several, lengths, strict=True)]
+    assert several.columns(["qcovhsp"])["qcovhsp"].tolist() == spans != expected
+    assert several[:0].columns(["qcovs"])["qcovs"].tolist() == []
+
+
+def test_coverage_as_blastp_counts_it():
+    """Its own alignments, up to 30 per pair, and its per cents."""
+    data = Path(__file__).parent.parent / "data"
+    proteins = ta.read_sequences(data / "proteins.fasta")
+    cells = [line.split("\t") for line in (data / "blast/coverage.tsv").read_text().splitlines()]
+    index = {name: k for k, name in enumerate(proteins.names)}
+    query, target = (np.array([index[row[side]] for row in cells]) for side in (0, 1))
+    begin, end, qcovs, qcovhsp = np.array([row[2:] for row in cells], np.int32).T
+    ones = np.ones(len(cells), np.int32)
+    spans = {"query_start": begin - 1, "query_end": end, "target_start": ones - 1, "target_end": ones}
+    table = AlignmentTable(proteins, proteins, "ends", query, target, ones, **spans, hsp=ones)
+    assert len(cells) > 500 and (qcovs > qcovhsp).sum() > 300
+    assert table.columns(["qcovs"])["qcovs"].tolist() == qcovs.tolist()
+    assert table.columns(["qcovhsp"])["qcovhsp"].tolist() == qcovhsp.tolist()
 
 
 def test_what_is_shown_unasked(table):

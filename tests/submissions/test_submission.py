@@ -77,6 +77,8 @@ def with_others(verb, dest, value):
         others["bootstrap"] = "9"
     if (verb, dest) in (("pairs", "db_size"), ("pairs", "composition")):
         others["max_evalue"] = 3
+    if (verb, dest) == ("pairs", "culling"):
+        others["top"] = 3
     if dest == "sizeout":
         outputs = ["representatives"]
     if dest in ("samples", "relabel"):

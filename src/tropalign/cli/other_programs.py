@@ -40,6 +40,7 @@ NAMES: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (_PAIRS, "qcov-hsp-perc", "write --min-query-coverage, as a fraction: 0.8 for 80"),
     (_PAIRS, "evalue e e-value E", "write --max-evalue"),
     (_PAIRS, "maxaccepts maxhits max-target-seqs max-seqs num-alignments", "write --top"),
+    (_PAIRS, "culling-limit", "write --culling"),
     (_PAIRS, "top-hits-only", "write --top 1"),
     (_PAIRS, "dbsize", "write --db-size"),
     (_PAIRS, "comp-based-stats", "write --composition, scaled or ignored"),

@@ -114,11 +114,16 @@ def by_rows(encode: Callable[[Any, C], bytes]) -> Callable[[Any, C], Iterator[by
     return blocks
 
 
-def row_blocks(n_rows: int, text_of: Callable[[int, int], bytes]) -> Iterator[bytes]:
-    """The text of all rows, of which ``text_of`` makes that of some, in blocks of about `BLOCK_BYTES`."""
+def row_blocks(
+    n_rows: int, text_of: Callable[[int, int], bytes], end_of_run: Callable[[int], int] = int
+) -> Iterator[bytes]:
+    """The text of all rows, of which ``text_of`` makes that of some, in blocks of about `BLOCK_BYTES`.
+
+    ``end_of_run`` says where the rows end that have to be in one block with the row before a place.
+    """
     begin, count, n_bytes = 0, FIRST_ROWS, 0
     while begin < n_rows:
-        end = min(begin + count, n_rows)
+        end = end_of_run(min(begin + count, n_rows))
         text = text_of(begin, end)
         if text:
             yield text

@@ -107,7 +107,8 @@ class Option:
         "value" (a user of a server may choose it), "input" (a file that is read), "output" (a file that is written),
         "machine" (how and where it runs: a server decides that) or "private" (for nobody on a server).
     holds
-        What an input file holds: "sequences", "alignment", "models", "tree", "table", "graph", "matrix" or "model".
+        What an input file holds: "sequences", "alignment", "models", "tree", "table", "graph", "matrix", "model" or
+        "archive".
     names
         Names that may stand in place of an input file: what lists them, module and function.
     file_label

@@ -23,11 +23,13 @@ from tropalign.pairwise.options import (
     FREE_ENDS,
     MODES,
     CompositionOption,
+    CullingOption,
     HspsOption,
     MaskOptions,
     ModeName,
     ModeOption,
     PairOptions,
+    ReciprocalOption,
     ReportName,
     SelectionOptions,
     SelfOption,
@@ -36,6 +38,7 @@ from tropalign.pairwise.options import (
     TranslationOptions,
     check_same_alphabet,
 )
+from tropalign.pairwise.reciprocal import first_options, reciprocal_pairs
 from tropalign.pairwise.significance import Significance
 from tropalign.pairwise.task import PairsTask
 from tropalign.pairwise.translated import aligned, check_code, check_sides, side_of
@@ -124,6 +127,8 @@ class AllArguments(
     HspsOption,
     MaskOptions,
     SelfOption,
+    ReciprocalOption,
+    CullingOption,
     StrandOption,
     TranslationOptions,
     ComputeArguments,
@@ -199,10 +204,14 @@ def align_all(call: AllArguments) -> Iterator[AlignmentTable]:
     matrix, gap = default_scoring(aligned(sides[0]).alphabet, call.matrix, call.gap)
     options = PairOptions(**{**call.shared_with(PairOptions), "matrix": matrix, "gap": gap})
     n_threads, memory_bytes = checked_threads(call.n_threads), checked_memory(call.memory_bytes)
-    task = PairsTask(*sides, options, call.pairs, memory_bytes, n_threads=n_threads)  # type: ignore[arg-type]
-    names = device_names(call.device)
+    first = first_options(options) if options.reciprocal else options
+    task = PairsTask(*sides, first, call.pairs, memory_bytes, n_threads=n_threads)  # type: ignore[arg-type]
+    names, progress = device_names(call.device), checked_progress(call.progress)
     devices = open_devices(options.able_devices(names), n_threads, sum(tile.cost_cells for tile in task.tiles()))
-    return (result.value for result in Scheduler(devices, checked_progress(call.progress)).run([task]))
+    if options.reciprocal:
+        pairs, progress = reciprocal_pairs(task, devices, progress), None
+        task = PairsTask(*sides, options, pairs, memory_bytes, n_threads=n_threads)
+    return (result.value for result in Scheduler(devices, progress).run([task]))
 
 
 def batch_of(sequences: Sequences, alphabet: Alphabet | str | None) -> SequenceBatch:

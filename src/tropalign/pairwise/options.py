@@ -280,7 +280,51 @@ class SelfOption(Options, group="which pairs"):
     )
 
 
-class PairOptions(ModeOption, StrandOption, SelectionOptions, CompositionOption, MaskOptions, HspsOption, SelfOption):
+class ReciprocalOption(Options, group="which pairs"):
+    """Whether both sequences of a pair have to be each other's best."""
+
+    reciprocal: bool = option(
+        default=False,
+        label="Each other's best",
+        help="only pairs in which each sequence is the best of the other, by the score that E-values are of; all that "
+        "tie; of the pairs that pass all other options but --top",
+        form_help="Only pairs in which each sequence is the best of the other, by the score that E-values are of; all "
+        "that tie",
+        doc="Only pairs in which each sequence is the best of the other by `corrected_score`, where there is one, else "
+        "by `score`; all that tie. They are sought among the pairs that pass all other options but `top`, which then "
+        "chooses among those that tie.",
+    )
+
+
+class CullingOption(Options, group="which pairs"):
+    """How many better alignments may envelop one."""
+
+    culling: int | None = option(
+        default=None,
+        kind=whole(1),
+        metavar="K",
+        label="Culling",
+        help="leave out an alignment whose span on the query lies within the spans of K or more alignments of that "
+        "query with higher scores (compare blastp's -culling_limit); needs --top",
+        form_help="Leave out an alignment whose span on the query lies within the spans of so many alignments of that "
+        "query with higher scores, or more; of the best targets per query",
+        doc="Leave out an alignment whose span on the query lies within the spans of so many others of that query, or "
+        "more, with higher scores (`corrected_score` where there is one); of those that all other options leave. Needs "
+        "`top`.",
+    )
+
+
+class PairOptions(
+    ModeOption,
+    StrandOption,
+    SelectionOptions,
+    CompositionOption,
+    MaskOptions,
+    HspsOption,
+    SelfOption,
+    ReciprocalOption,
+    CullingOption,
+):
     """How pairs are aligned, and which of them are kept, checked.
 
     Parameters
@@ -340,6 +384,8 @@ class PairOptions(ModeOption, StrandOption, SelectionOptions, CompositionOption,
             self._check_share(named(name), getattr(self, name))
         self._check_hsps()
         checked_choice("exclude_self", self.exclude_self)
+        checked_choice("reciprocal", self.reciprocal)
+        self._check_culling()
         self._check_significance()
         self._check_mask()
 
@@ -360,6 +406,16 @@ class PairOptions(ModeOption, StrandOption, SelectionOptions, CompositionOption,
             raise UsageError(f"{name} needs {named('report')} alignment")
         if self.max_hsps > 1 and self.is_softly_masked:
             raise UsageError(f"{name} counts all letters of further alignments: add {named('mask_hard')}")
+
+    def _check_culling(self) -> None:
+        if self.culling is None:
+            return
+        name = named("culling")
+        self.set("culling", whole_number("culling", self.culling, 1))
+        if self.top is None:
+            raise UsageError(f"{name} compares the best targets of a query: add {named('top')}")
+        if self.report == "score":
+            raise UsageError(f"{name} goes by spans on the query: {named('report')} score has none")
 
     def _check_significance(self) -> None:
         if self.db_size is not None:
@@ -474,6 +530,10 @@ class PairOptions(ModeOption, StrandOption, SelectionOptions, CompositionOption,
             words["max_hsps"] = str(self.max_hsps)
         if self.exclude_self:
             words["pairs_of_one_name"] = "left out"
+        if self.culling is not None:
+            words["culling"] = str(self.culling)
+        if self.reciprocal:
+            words["pairs"] = "each other's best"
         for name in SelectionOptions.declared():
             if name != "report" and getattr(self, name) is not None:
                 words[name] = str(getattr(self, name))

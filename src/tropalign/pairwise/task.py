@@ -22,6 +22,7 @@ from tropalign.machine.numbers import environment_number
 from tropalign.machine.threads import resolve_threads
 from tropalign.pairwise import selection
 from tropalign.pairwise.composition import STRETCH, composition_of
+from tropalign.pairwise.culling import not_culled
 from tropalign.pairwise.engines import REPORT_COLUMNS, Engine, Engines, Rows
 from tropalign.pairwise.further import FurtherAlignments
 from tropalign.pairwise.masked import decisive, hard_masked
@@ -436,14 +437,14 @@ class PairsTask:
         return replace(table.take(rows), corrected_score=whole.given(scores))
 
     def _whole(self, tile: Tile, table: AlignmentTable, n_threads: int, progress: Progress | None) -> AlignmentTable:
-        """The table judged, with the further alignments of its pairs, where these are asked for."""
+        """The table judged, with the further alignments of its pairs, without those that are culled."""
         table = self._judged(tile, table, n_threads, progress)
-        if self.options.max_hsps == 1:
-            return table
-        report = progress and partial(_repeated, progress, tile.n_items)
-        align = partial(self._aligned, engine=partial(self._engines.native, n_threads), progress=report)
-        further = FurtherAlignments(self.options, self._least, self._composition, self._suffices)
-        return further.added(table, align, n_threads, report)
+        if self.options.max_hsps > 1:
+            report = progress and partial(_repeated, progress, tile.n_items)
+            align = partial(self._aligned, engine=partial(self._engines.native, n_threads), progress=report)
+            further = FurtherAlignments(self.options, self._least, self._composition, self._suffices)
+            table = further.added(table, align, n_threads, report)
+        return table if self.options.culling is None else table.take(not_culled(table, self.options.culling))
 
     def _suffices(self, table: AlignmentTable, rows: Index, scores: NDArray[np.int32]) -> NDArray[np.bool_]:
         """Which of these rows have bits and an E-value to be kept, with these scores, which are whole."""

@@ -13,6 +13,7 @@ from tropalign.errors import InputError, UsageError, shown
 from tropalign.results import nucleotides, rows
 from tropalign.results.columns import Flat
 from tropalign.results.output_columns import OUTPUT_COLUMNS, chosen_names, own_names, types_of, values_of
+from tropalign.sequences.texts import decoded
 
 if TYPE_CHECKING:
     from tropalign.results.alignments import AlignmentTable
@@ -40,7 +41,7 @@ def _objects(table: AlignmentTable, name: str) -> NDArray[Any]:
         return values
     text, offsets = rows.column_text(values, len(table))
     texts = np.empty(len(table), dtype=object)
-    texts[:] = [text[begin:end].decode("latin-1") for begin, end in pairwise(offsets.tolist())]
+    texts[:] = [decoded(text[begin:end]) for begin, end in pairwise(offsets.tolist())]
     return texts
 
 

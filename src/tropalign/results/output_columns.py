@@ -81,6 +81,21 @@ def _frame(side: str) -> Callable[[AlignmentTable], Values]:
     return lambda table: nucleotides.frame(table, side)
 
 
+def _staxid(table: AlignmentTable) -> Values:
+    batch, index = nucleotides.given(table, "target")
+    taxids = np.zeros(len(table), np.int64) if batch.taxa is None else batch.taxa.taxids[index]
+    used, place = np.unique(taxids, return_inverse=True)
+    return rows.choices(place, [str(taxid) if taxid else "" for taxid in used.tolist()])
+
+
+def _lineage(table: AlignmentTable) -> Values:
+    batch, index = nucleotides.given(table, "target")
+    if batch.taxa is None:
+        return rows.choices(np.zeros(len(table), np.int64), [""])
+    used, place = np.unique(batch.taxa.lineage[index], return_inverse=True)
+    return rows.choices(place, [batch.taxa.lineages[k] for k in used.tolist()])
+
+
 def _begin(side: str) -> Callable[[AlignmentTable], Values]:
     return lambda table: nucleotides.span(table, side)[0]
 
@@ -125,9 +140,10 @@ def _evalues(table: AlignmentTable) -> Values:
     return _significance(table).evalues(_judged(table), *_lengths(table))
 
 
-def _pair(table: AlignmentTable) -> Values:
+def _pair(table: AlignmentTable) -> NDArray[np.int64]:
     (_, query), (targets, target) = (nucleotides.given(table, side) for side in ("query", "target"))
-    return query * len(targets) + target + 1
+    number: NDArray[np.int64] = query * len(targets) + target + 1
+    return number
 
 
 def _descends(table: AlignmentTable, side: str) -> NDArray[np.bool_]:
@@ -165,6 +181,39 @@ def _span(side: str) -> Callable[[AlignmentTable], Values]:
         begin, end = nucleotides.span(table, side)
         share: NDArray[np.float64] = (end - begin) / nucleotides.lengths(table, side)
         return share
+
+    return of
+
+
+def _within_span(table: AlignmentTable) -> NDArray[np.int64]:
+    """Residues of the query from the first that is aligned to the last, per row."""
+    begin, end = nucleotides.span(table, "query")
+    return end.astype(np.int64) - begin
+
+
+def _within_spans(table: AlignmentTable) -> NDArray[np.int64]:
+    """Residues of the query that lie within the span of any row of the same pair, per row."""
+    if table.hsp is None or not len(table):
+        return _within_span(table)
+    begin, end = (places.astype(np.int64) for places in nucleotides.span(table, "query"))
+    order = np.lexsort((begin, _pair(table)))
+    _, group = np.unique(_pair(table)[order], return_inverse=True)
+    apart = group * (int(end.max()) + 1)  # so that no span reaches into those of the next pair
+    begin, end = begin[order] + apart, end[order] + apart
+    before = np.concatenate([[0], np.maximum.accumulate(end)[:-1]])
+    covered = np.bincount(group, np.maximum(end - np.maximum(begin, before), 0)).astype(np.int64)
+    of_rows = np.empty_like(covered, shape=len(table))
+    of_rows[order] = covered[group]
+    return of_rows
+
+
+def _percent_of_query(covered: Callable[[AlignmentTable], NDArray[np.int64]]) -> Callable[[AlignmentTable], Values]:
+    """Whole per cents as BLAST rounds them: to the nearest below 99, then down, so that 100 is all of the query."""
+
+    def of(table: AlignmentTable) -> Values:
+        part, length = 100 * covered(table), nucleotides.lengths(table, "query")
+        nearest = (2 * part + length) // (2 * length)
+        return np.where(part < 99 * length, nearest, part // length).astype(np.int32)
 
     return of
 
@@ -221,6 +270,14 @@ _SEQUENCES = (
         "target_length", "residues of the target", np.int64, "score", _length("target"), aliases=("tlen", "slen", "tl"),
     ),
     OutputColumn(
+        "staxid", "taxon of the target, by NCBI's number; empty where its store does not know it", str, "score",
+        _staxid, "text", ("staxids",),
+    ),
+    OutputColumn(
+        "lineage", "lineage of the target, semicolons between names; empty where its store does not know it", str,
+        "score", _lineage, "text",
+    ),
+    OutputColumn(
         "strand", "the query's strand that was aligned, + or -", np.int8, "score", nucleotides.strand, "strand",
     ),
     OutputColumn(
@@ -273,6 +330,14 @@ _PLACES = (
     OutputColumn(
         "target_span", "(target_end - target_start) / target_length", np.float64, "ends", _span("target"), "fraction",
         ("tcov",),
+    ),
+    OutputColumn(
+        "qcovhsp", "BLAST's: 100 query_span, rounded to a whole number; 100 for all of the query only", np.int32,
+        "ends", _percent_of_query(_within_span),
+    ),
+    OutputColumn(
+        "qcovs", "BLAST's: as qcovhsp, of all alignments of the pair together", np.int32, "ends",
+        _percent_of_query(_within_spans),
     ),
     OutputColumn(
         "query_coverage", "residues of the query beside a residue, not a gap, / query_length", np.float64, "alignment",
@@ -360,6 +425,8 @@ _PATHS = (
 
 #: Every column by its name, in the order in which help and documentation list them.
 OUTPUT_COLUMNS = {column.name: column for column in (*_SEQUENCES, *_SCORES, *_PLACES, *_COUNTS, *_PATHS)}
+#: Columns that stores know beside sequences.
+TAXA = frozenset({"staxid", "lineage"})
 #: Columns that only local alignments have.
 SIGNIFICANCE = frozenset({"bits", "evalue"})
 #: What tables show where no columns are chosen, as far as the depth has it; ``hsp`` with several alignments per pair,

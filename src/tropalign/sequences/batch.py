@@ -17,6 +17,7 @@ from tropalign.properties import cached_property
 from tropalign.sequences.alphabet import Alphabet, alphabet_of, byte_counts, judge_alphabet
 from tropalign.sequences.inputs import named_texts
 from tropalign.sequences.strands import mirrored, reverse_complement
+from tropalign.sequences.taxa import Taxa
 from tropalign.sequences.texts import Texts, joined_by, lengths_of
 
 #: What a batch with qualities has for the letters of a sequence that has none, as in BAM.
@@ -64,6 +65,8 @@ class SequenceBatch:
     qualities : uint8, shape (n_residues,), or None
         How sure each letter is: Phred scores, 0 to 93, and 255 throughout a sequence without any. None where nobody
         asked for them.
+    taxa : Taxa, or None
+        NCBI's number of each sequence's taxon and its lineage, where they come from a store that knows any.
 
     Raises
     ------
@@ -89,6 +92,7 @@ class SequenceBatch:
     letters: NDArray[np.uint8]
     descriptions: tuple[str, ...] = field(default_factory=tuple)
     qualities: NDArray[np.uint8] | None = None
+    taxa: Taxa | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.alphabet, Alphabet):
@@ -105,6 +109,8 @@ class SequenceBatch:
             raise ValueError(f"{n} names, {len(offsets)} offsets and {n_described} descriptions: give n, n + 1, n")
         if offsets[0] != 0 or offsets[-1] != len(codes) or (offsets[1:] < offsets[:-1]).any():
             raise ValueError(f"offsets have to ascend from 0 to the {len(codes)} codes")
+        if self.taxa is not None and len(self.taxa) != n:
+            raise ValueError(f"taxa of {len(self.taxa)} sequences for {n}: give as many")
         if len(self.letters) != len(codes):
             raise ValueError(f"{len(self.letters)} letters for {len(codes)} codes: give as many")
         if len(codes) and codes.max() >= len(self.alphabet.letters):
@@ -146,7 +152,7 @@ class SequenceBatch:
     def __reduce__(self) -> tuple[Any, ...]:
         if self.has_residues:
             parts = (self.codes, self.offsets, self.names, self.alphabet, self.letters, self.descriptions)
-            return SequenceBatch, (*parts, self.qualities)
+            return SequenceBatch, (*parts, self.qualities, self.taxa)
         return SequenceBatch.without_residues, (self.names, self.lengths, self.alphabet)
 
     @classmethod
@@ -352,6 +358,7 @@ class SequenceBatch:
             self.letters[first:last],
             descriptions,  # type: ignore[arg-type]
             None if self.qualities is None else self.qualities[first:last],
+            None if self.taxa is None else self.taxa.take(slice(begin, end)),
         )
 
     def __iter__(self) -> Iterator[Sequence]:
@@ -371,6 +378,7 @@ class SequenceBatch:
             self.letters[places],
             tuple(self.descriptions[k] for k in chosen) if self.descriptions else (),
             None if self.qualities is None else self.qualities[places],
+            None if self.taxa is None else self.taxa.take(chosen),
         )
 
     def __repr__(self) -> str:
@@ -448,6 +456,7 @@ class SequenceBatch:
         """
         arrays = self.codes.nbytes + self.letters.nbytes + self.offsets.nbytes
         arrays += 0 if self.qualities is None else 4 * self.qualities.nbytes
+        arrays += 0 if self.taxa is None else self.taxa.nbytes
         return batch_bytes(arrays, self.name_texts, self._description_texts)
 
 
@@ -481,7 +490,7 @@ def with_letters(
     """Sequences of the same names and lengths, and of other letters."""
     names: Any = batch.name_texts
     descriptions: Any = batch._description_texts
-    return SequenceBatch(codes, batch.offsets, names, batch.alphabet, letters, descriptions, qualities)
+    return SequenceBatch(codes, batch.offsets, names, batch.alphabet, letters, descriptions, qualities, batch.taxa)
 
 
 def batch_bytes(array_bytes: int, names: PySequence[str], descriptions: PySequence[str]) -> int:

@@ -1,6 +1,9 @@
 """A sequence store: sequences in one file that is mapped into memory instead of read.
 
-    magic | letters | offsets | names | name offsets | descriptions | description offsets | by length | manifest | end
+    magic | letters | offsets | names | name offsets | descriptions | description offsets | by length | taxa | manifest
+    | end
+
+Taxa are there where some are known: taxids, the number of each sequence's lineage, lineages, and where each begins.
 
 Arrays begin at pages, so that they are mapped as they are: opening takes milliseconds whatever the size, and processes
 share the pages. What letters mean is not in the file: a store holds the letters as they were written, of any alphabet.
@@ -23,9 +26,10 @@ from numpy.typing import NDArray
 
 from tropalign.errors import InputError, shown
 from tropalign.sequences.alphabet import Alphabet, byte_counts, judge_counts
-from tropalign.sequences.files import Source, is_stream
+from tropalign.sequences.files import Source, file_name, is_stream
 from tropalign.sequences.record_text import STORE_MAGIC
 from tropalign.sequences.records import BLOCK_LETTERS, BLOCK_RECORDS, Records, in_utf8
+from tropalign.sequences.taxa import Taxa
 from tropalign.sequences.texts import Texts
 
 END = b"end of the store"
@@ -43,6 +47,13 @@ ARRAYS: dict[str, np.dtype[Any]] = {
     "descriptions": LETTER,
     "description_offsets": PLACE,
     "by_length": PLACE,
+}
+#: Taxa: all of these or none.
+TAXA_ARRAYS: dict[str, np.dtype[Any]] = {
+    "taxids": PLACE,
+    "lineage_numbers": PLACE,
+    "lineages": LETTER,
+    "lineage_offsets": PLACE,
 }
 #: The end of a file: size and SHA-256 of the manifest before it, and END.
 SIZE_BYTES, DIGEST_BYTES = 8, 32
@@ -66,6 +77,7 @@ class MappedStore:
     alphabet: Alphabet
     manifest: dict[str, Any]
     mapped: mmap.mmap
+    taxa: Taxa | None = None
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> Self:
@@ -115,6 +127,7 @@ class MappedStore:
         order = arrays["by_length"]
         if len(order) != n or (n and (order.min() < 0 or order.max() >= n)):
             raise damaged("the order by length names sequences that are not there", file)
+        taxa = None if "taxids" not in manifest["arrays"] else _taxa(mapped, manifest, n, file)
         return cls(
             file,
             arrays["letters"],
@@ -125,6 +138,7 @@ class MappedStore:
             alphabet,
             manifest,
             mapped,
+            taxa,
         )
 
     def __len__(self) -> int:
@@ -148,8 +162,7 @@ class MappedStore:
         >>> store = tropalign.SequenceStore.build("examples/efp.fasta", path)
         >>> store.verify()
         """
-        for name in ARRAYS:
-            entry = self.manifest["arrays"][name]
+        for name, entry in self.manifest["arrays"].items():
             begin, end = entry["begin"], entry["begin"] + entry["bytes"]
             digest = hashlib.sha256()
             for at in range(begin, end, SPAN):
@@ -223,6 +236,12 @@ def is_store(source: Source) -> bool:
         return False  # whoever reads it says why
 
 
+def taxa_of_stores(sources: list[Source]) -> dict[str, Taxa]:
+    """Taxa that stores among some files know, by what messages call the file."""
+    stores = (MappedStore.open(source) for source in sources if is_store(source))  # type: ignore[arg-type]
+    return {file_name(store.path): store.taxa for store in stores if store.taxa is not None}
+
+
 def records_of_store(source: Source, count: Callable[[int], None]) -> Iterator[Records]:
     """The records of a store, some at a time, letters not copied; `count` receives how many letters were taken."""
     store = MappedStore.open(source)  # type: ignore[arg-type]
@@ -261,11 +280,12 @@ def _manifest(mapped: mmap.mmap, file: str) -> tuple[dict[str, Any], Alphabet]:
         manifest = json.loads(data)
         layout, made_by = int(manifest["layout"]), str(manifest["made_by"])
         if layout in (ASCII_LAYOUT, LAYOUT):
-            for name in ARRAYS:
-                entry = manifest["arrays"][name]
-                manifest["arrays"][name] = {key: int(entry[key]) for key in ("begin", "bytes")} | {
-                    "sha256": str(entry["sha256"])
-                }
+            names = [*ARRAYS, *(TAXA_ARRAYS if "taxids" in manifest["arrays"] else ())]
+            manifest["arrays"] = {
+                name: {key: int(entry[key]) for key in ("begin", "bytes")} | {"sha256": str(entry["sha256"])}
+                for name in names
+                for entry in (manifest["arrays"][name],)
+            }
             counts = np.array(manifest["letter_counts"], np.int64).reshape(256)
             return manifest, judge_counts(counts)
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
@@ -274,11 +294,24 @@ def _manifest(mapped: mmap.mmap, file: str) -> tuple[dict[str, Any], Alphabet]:
 
 
 def _mapped_array(mapped: mmap.mmap, manifest: dict[str, Any], name: str, file: str) -> NDArray[Any]:
-    entry, dtype = manifest["arrays"][name], ARRAYS[name]
+    entry, dtype = manifest["arrays"][name], (ARRAYS | TAXA_ARRAYS)[name]
     begin, n_bytes = entry["begin"], entry["bytes"]
     if begin < 0 or n_bytes < 0 or begin % dtype.itemsize or n_bytes % dtype.itemsize or begin + n_bytes > len(mapped):
         raise damaged(f"its {name.replace('_', ' ')} reach beyond its end", file)
     return np.frombuffer(mapped, dtype, n_bytes // dtype.itemsize, begin)
+
+
+def _taxa(mapped: mmap.mmap, manifest: dict[str, Any], n: int, file: str) -> Taxa:
+    """The taxa of n sequences."""
+    taxids, numbers, lineages, offsets = (_mapped_array(mapped, manifest, name, file) for name in TAXA_ARRAYS)
+    _check_offsets(offsets, len(offsets) - 1, len(lineages), "lineage_offsets", file)
+    try:
+        taxa = Taxa(taxids, Texts(lineages, offsets), numbers)
+    except ValueError as error:
+        raise damaged(str(error), file) from None
+    if len(taxa) != n:
+        raise damaged(f"it has {len(taxa)} taxids for {n} sequences", file)
+    return taxa
 
 
 def _check_offsets(offsets: NDArray[np.int64], n: int, size: int, name: str, file: str) -> None:

@@ -6,6 +6,9 @@ import os
 import warnings
 from bisect import bisect_right
 from collections.abc import Iterable
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +18,8 @@ from tropalign.sequences.alphabet import Alphabet, alphabet_of, judge_counts
 from tropalign.sequences.batch import NO_QUALITY, SequenceBatch
 from tropalign.sequences.blocks import BlockReader, Policy, SequenceBlock, sources_of
 from tropalign.sequences.files import Source, file_name
-from tropalign.sequences.mapped_store import is_store
+from tropalign.sequences.mapped_store import is_store, taxa_of_stores
+from tropalign.sequences.taxa import Taxa
 from tropalign.sequences.texts import Texts, joined
 
 #: What becomes of gaps.
@@ -95,8 +99,9 @@ def read_sequences(
     offsets = np.concatenate(found.offsets)
     codes, count, at = alphabet.codes_of(letters)
     # The batch makes Python's objects of names and descriptions when somebody asks for them.
+    texts: Any = found.names, found.descriptions
     scores = found.qualities if qualities else None
-    batch = SequenceBatch(codes, offsets, found.names, alphabet, letters, found.descriptions, scores)  # type: ignore[arg-type]
+    batch = SequenceBatch(codes, offsets, texts[0], alphabet, letters, texts[1], scores, found.taxa(sources))
     if count:
         tell_unknown(batch, at, count, found.file_of(int(np.searchsorted(offsets, at, "right")) - 1), strict)
     return batch
@@ -173,6 +178,18 @@ class _Whole:
             return None
         self._qualities += bytes([NO_QUALITY]) * (len(self.letters) - len(self._qualities))
         return np.frombuffer(self._qualities, np.uint8)
+
+    def taxa(self, sources: list[Source]) -> Taxa | None:
+        """What stores among the sources know of taxa; None where there is none that does."""
+        of_files = taxa_of_stores(sources)
+        if not of_files:
+            return None
+        pieces = []
+        for file, blocks in groupby(zip(self.files, self._numbers, strict=True), key=itemgetter(0)):
+            numbers = np.concatenate([np.asarray(of_block, np.int64) for _, of_block in blocks])
+            known = of_files.get(file)
+            pieces.append(Taxa.unknown(len(numbers)) if known is None else known.take(numbers - 1))
+        return Taxa.joined(pieces)
 
     def end(self) -> None:
         """All blocks are there: now it has a name per record, and what followed each in its header."""

@@ -17,6 +17,7 @@ from tropalign.execution.files import check_outputs, write_to
 from tropalign.sequences.alphabet import byte_counts
 from tropalign.sequences.blocks import BlockReader, Policy, sources_of
 from tropalign.sequences.files import Source, is_stream
+from tropalign.sequences.found_taxa import FoundTaxa
 from tropalign.sequences.mapped_store import (
     ARRAYS,
     ASCII_LAYOUT,
@@ -25,9 +26,11 @@ from tropalign.sequences.mapped_store import (
     LAYOUT,
     PLACE,
     SIZE_BYTES,
+    TAXA_ARRAYS,
     MappedStore,
 )
 from tropalign.sequences.record_text import STORE_MAGIC
+from tropalign.sequences.taxonomy_files import Taxdump, TaxonTable
 from tropalign.sequences.texts import Texts
 
 #: Everything is kept as it is; verbs refuse or leave out what they do not take when they read.
@@ -53,6 +56,8 @@ class SequenceStore(MappedStore):
         A text per sequence: the header up to the first blank, and the rest.
     by_length : int64, shape (n,)
         Indices by ascending length; of equal lengths the first one first.
+    taxa : Taxa, or None
+        The taxid of each sequence and its lineage; None where nothing is known.
     alphabet : Alphabet
         As the letters were judged when the store was built.
     manifest
@@ -72,7 +77,13 @@ class SequenceStore(MappedStore):
     """
 
     @classmethod
-    def build(cls, sources: Any, path: str | os.PathLike[str]) -> SequenceStore:
+    def build(
+        cls,
+        sources: Any,
+        path: str | os.PathLike[str],
+        taxonomy: str | os.PathLike[str] | None = None,
+        taxdump: str | os.PathLike[str] | None = None,
+    ) -> SequenceStore:
         """Writes the sequences of files into a store, which is there whole or not at all.
 
         Parameters
@@ -82,6 +93,12 @@ class SequenceStore(MappedStore):
             names that occur twice stay as they are.
         path
             The file to make, ``.tdb`` by custom. One that is there is replaced.
+        taxonomy
+            A table of lines ``name<tab>taxid`` or ``name<tab>taxid<tab>lineage``, with a header or without. A sequence
+            that it does not name has the taxid that it has in its store, or that UniProt's header says (``OX=9606``).
+        taxdump
+            NCBI's taxonomy, which tells lineages by taxids: the archive taxdump.tar.gz, or a folder with nodes.dmp and
+            names.dmp. A lineage has names from the top, with semicolons between them.
 
         Returns
         -------
@@ -91,9 +108,15 @@ class SequenceStore(MappedStore):
         Raises
         ------
         InputError
-            What cannot be read or written, or is being written by another process.
+            What cannot be read or written, or is being written by another process; a table or taxonomy that is none, or
+            of other sequences.
         ResourceError
             The disk is full.
+
+        Warns
+        -----
+        TropalignWarning
+            Names of the table that are not in the files, taxids that the taxonomy does not have.
 
         Examples
         --------
@@ -104,12 +127,15 @@ class SequenceStore(MappedStore):
         185
         """
         file, found = os.fsdecode(path), sources_of(sources)
-        check_outputs([file], [os.fsdecode(source) for source in found if not is_stream(source)])  # type: ignore[arg-type]
-        write_to(file, lambda out: write_store(found, out, f"tropalign {__version__}"))
+        named = [*(source for source in found if not is_stream(source)), taxonomy, taxdump]
+        check_outputs([file], [os.fsdecode(source) for source in named if source is not None])  # type: ignore[arg-type]
+        table = None if taxonomy is None else TaxonTable.read(taxonomy)
+        taxa = FoundTaxa(found, table, None if taxdump is None else Taxdump(taxdump))
+        write_to(file, lambda out: write_store(found, out, f"tropalign {__version__}", taxa))
         return cls.open(file)
 
 
-def write_store(sources: list[Source], out: IO[bytes], made_by: str) -> None:
+def write_store(sources: list[Source], out: IO[bytes], made_by: str, taxa: FoundTaxa | None = None) -> None:
     """Writes the records of files into a store.
 
     Parameters
@@ -118,6 +144,8 @@ def write_store(sources: list[Source], out: IO[bytes], made_by: str) -> None:
         A stream of bytes, which need not be seekable.
     made_by
         What writes it, with its version.
+    taxa
+        What finds the records' taxa; by stores and headers alone where it is not given.
 
     Raises
     ------
@@ -125,10 +153,10 @@ def write_store(sources: list[Source], out: IO[bytes], made_by: str) -> None:
         A file that cannot be read.
     """
     with ExitStack() as held:
-        _write(BlockReader(sources, AS_IT_IS), _File(out), made_by, held)
+        _write(BlockReader(sources, AS_IT_IS), _File(out), made_by, held, taxa or FoundTaxa(sources, None, None))
 
 
-def _write(reader: BlockReader, file: _File, made_by: str, held: ExitStack) -> None:
+def _write(reader: BlockReader, file: _File, made_by: str, held: ExitStack, taxa: FoundTaxa) -> None:
     waiting = {
         name: held.enter_context(_Waiting())
         for name in ("offsets", "names", "name_offsets", "descriptions", "description_offsets")
@@ -141,6 +169,7 @@ def _write(reader: BlockReader, file: _File, made_by: str, held: ExitStack) -> N
             counts += byte_counts(block.letters)
             waiting["offsets"].add(block.offsets[1:] + letters.n_bytes)
             letters.add(block.letters)
+            taxa.add(block)
             for kind, texts in (("name", block.names), ("description", block.descriptions)):
                 is_ascii = _add_texts(waiting, kind, Texts.of(texts)) and is_ascii
     lengths = np.diff(waiting["offsets"].array(PLACE))
@@ -149,6 +178,12 @@ def _write(reader: BlockReader, file: _File, made_by: str, held: ExitStack) -> N
             values.move_to(array)
     with file.array("by_length") as array:
         array.add(np.argsort(lengths, kind="stable").astype(PLACE))
+    if (known := taxa.taxa()) is not None:
+        is_ascii &= known.lineages.is_ascii
+        numbers: list[NDArray[Any]] = [known.taxids, known.lineage, known.lineages.data, known.lineages.offsets]
+        for (name, dtype), taxon_array in zip(TAXA_ARRAYS.items(), numbers, strict=True):
+            with file.array(name) as array:
+                array.add(taxon_array.astype(dtype))
     file.finish(
         {
             "layout": ASCII_LAYOUT if is_ascii else LAYOUT,
@@ -240,7 +275,8 @@ class _File:
 
     def finish(self, facts: dict[str, Any]) -> None:
         """The manifest, its size and checksum."""
-        manifest = json.dumps({**facts, "arrays": {name: self.arrays[name] for name in ARRAYS}}).encode()
+        arrays = {name: self.arrays[name] for name in (*ARRAYS, *TAXA_ARRAYS) if name in self.arrays}
+        manifest = json.dumps({**facts, "arrays": arrays}).encode()
         self.write(manifest)
         self.write(len(manifest).to_bytes(SIZE_BYTES, "little"))
         self.write(hashlib.sha256(manifest).digest()[:DIGEST_BYTES])

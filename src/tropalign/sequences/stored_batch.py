@@ -54,6 +54,7 @@ class StoredBatch(SequenceBatch):
             "letters": store.letters,
             "_descriptions": store.descriptions,
             "qualities": None,
+            "taxa": store.taxa,
             "_store": store,
             "_changed": changed,
         }
@@ -115,8 +116,8 @@ class StoredBatch(SequenceBatch):
         names, descriptions = (
             tuple(texts[k] for k in chosen.tolist()) for texts in (self._store.names, self._store.descriptions)
         )
-        codes = self.alphabet.codes_of(letters)[0]
-        return self._changed(SequenceBatch(codes, offsets, names, self.alphabet, letters, descriptions))
+        codes, taxa = self.alphabet.codes_of(letters)[0], None if self.taxa is None else self.taxa.take(chosen)
+        return self._changed(SequenceBatch(codes, offsets, names, self.alphabet, letters, descriptions, None, taxa))
 
     def __repr__(self) -> str:
         return f"<StoredBatch: {len(self)} {self.alphabet.name} sequences, {len(self.letters):,} residues>"

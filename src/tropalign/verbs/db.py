@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 from tropalign.formats.format import BYTES, Format
 from tropalign.options.option import REQUIRED, again, input_file, output_file
 from tropalign.sequences.databases import SUFFIX
 from tropalign.verbs.command import Command, Served
 from tropalign.verbs.run_options import SEQUENCE_FILES, OutputOptions
+
+if TYPE_CHECKING:
+    from tropalign.sequences import SequenceStore
 
 
 class Build(Command):
@@ -28,6 +32,24 @@ class Build(Command):
         label="Sequences",
         help=f"{SEQUENCE_FILES}; or stores",
     )
+    taxonomy: str | None = input_file(
+        default=None,
+        flags=("--taxonomy",),
+        metavar="FILE",
+        holds="table",
+        label="Table of taxids",
+        help="a table of lines with a name, a tab and NCBI's taxid, and behind another tab a lineage, if there is one; "
+        "sequences that it does not name have the taxid of UniProt's headers (OX=9606)",
+    )
+    taxdump: str | None = input_file(
+        default=None,
+        flags=("--taxdump",),
+        metavar="PATH",
+        holds="archive",
+        label="NCBI's taxonomy (taxdump.tar.gz)",
+        help="NCBI's taxdump.tar.gz, or the folder with its files: lineages of taxids",
+        form_help="Lineages of taxids",
+    )
     output: str = output_file(
         default=REQUIRED,
         output="main",
@@ -46,7 +68,7 @@ class Build(Command):
             self.refuse("standard input can be read once: name - once")
         if self.output == "-":
             self.refuse("a store is mapped and cannot go to standard output: name a file with -o")
-        SequenceStore.build(self.sources, self.output)
+        SequenceStore.build(self.sources, self.output, self.taxonomy, self.taxdump)
 
 
 class StoreCommand(Command):
@@ -76,10 +98,22 @@ class Info(StoreCommand):
             "lengths": f"{lengths[0]:,} to {lengths[-1]:,}, median {lengths[len(store) // 2]:,}"
             if len(store)
             else "none",
+            "taxids": _known_taxa(store),
             "written by": shown(str(store.manifest.get("made_by"))),
         }
         for name, value in facts.items():
             print(f"{name:<12}{value}")
+
+
+def _known_taxa(store: SequenceStore) -> str:
+    """How many sequences have a taxid, and a lineage."""
+    import numpy as np
+
+    if store.taxa is None:
+        return "none"
+    n_taxids, n_lineages = (int(np.count_nonzero(values)) for values in (store.taxa.taxids, store.taxa.lineage))
+    n_taxa = len(np.unique(store.taxa.taxids[store.taxa.taxids > 0]))
+    return f"of {n_taxids:,} sequences ({n_taxa:,} taxa); lineages of {n_lineages:,}"
 
 
 class Verify(StoreCommand):
@@ -136,6 +170,7 @@ class Db(Command):
     description = "Builds and checks sequence stores (.tdb): files that are mapped into memory instead of read."
     example = """example:
   tropalign db build swissprot.fasta.gz -o swissprot.tdb
+  tropalign db build nr.fasta.gz --taxonomy taxids.tsv --taxdump taxdump.tar.gz -o nr.tdb
   tropalign search globins.hmm swissprot.tdb
 
 A store is taken wherever a FASTA file is. Exit codes: 0 done, 2 usage, 3 bad input, 4 disk."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from tropalign.formats.format import MATPLOTLIB_BYTES
@@ -16,9 +18,11 @@ from tropalign.pairwise.options import (
     REPORTS,
     SHARES,
     CompositionOption,
+    CullingOption,
     HspsOption,
     MaskOptions,
     PairOptions,
+    ReciprocalOption,
     ReportName,
     SelectionOptions,
     SelfOption,
@@ -33,7 +37,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from tropalign.execution.progress import Show
     from tropalign.execution.run import Writer
+    from tropalign.execution.task import Device
     from tropalign.formats.header import Header
     from tropalign.formats.pairs import PairsFormat
     from tropalign.formats.pairs.context import PairsContext
@@ -125,6 +131,8 @@ class PairsCommand(
     MaskOptions,
     HspsOption,
     SelfOption,
+    ReciprocalOption,
+    CullingOption,
     FormatOptions,
     RunOptions,
 ):
@@ -182,16 +190,20 @@ class PairsCommand(
             _check_matrix(len(queries) * len(targets or queries), memory_bytes)
         listed = None if self.pairs is None else self._listed(self.pairs, queries, targets or queries)
         pair_options = self._pair_options(request.report, aligned(sides[0]).alphabet)
-        task = PairsTask(
+        task_of = partial(
+            PairsTask,
             *sides,
-            pair_options,
-            listed,
-            memory_bytes,
-            self.shard,
-            request.column_bytes,
-            form.wants_whole_queries,
-            self.threads,
+            memory_bytes=memory_bytes,
+            shard=self.shard,
+            column_bytes=request.column_bytes,
+            wants_whole_queries=form.wants_whole_queries,
+            n_threads=self.threads,
         )
+        task = task_of(options=pair_options, pairs=listed)
+        able = ["cpu"] if isinstance(targets, StoredBatch) else pair_options.able_devices(devices_of(self))
+        devices = open_devices(able, self.threads, sum(tile.cost_cells for tile in task.tiles()), memory_bytes)
+        if self.reciprocal and not self.dry_run:  # a forecast is one for all pairs
+            task = _reciprocal(task_of, pair_options, listed, devices, show)
         context, header = self._context(request, task), self._header(request, task)
         outputs = [Output("alignments", self.output, self._writer(request, header, context))]
         if side_outputs:
@@ -208,9 +220,6 @@ class PairsCommand(
             shard=self.shard,
             unit="pairs",
         )
-        cost_cells = sum(tile.cost_cells for tile in task.tiles())
-        able = ["cpu"] if isinstance(targets, StoredBatch) else pair_options.able_devices(devices_of(self))
-        devices = open_devices(able, self.threads, cost_cells, memory_bytes)
         carry_out(aligning, devices, self, show, task.n_cells)
 
     def _request(self) -> Request:
@@ -219,6 +228,8 @@ class PairsCommand(
         self.check_alignment()
         if self.mode == "local" and (self.end_gap_open is not None or self.end_gap_extend is not None):
             self.refuse("--end-gap-open and --end-gap-extend belong to --mode global or semiglobal")
+        if self.reciprocal and self.shard is not None:
+            self.refuse("--reciprocal compares all pairs of a sequence, and a shard has some: leave --shard out")
         if self.queries == self.targets == "-":
             self.refuse("standard input can be read once: name - once")
         if self.pairs == "-" and "-" in (self.queries, self.targets):
@@ -293,6 +304,8 @@ class PairsCommand(
         filtered = self.html is not None or any(getattr(self, share) is not None for share in SHARES)
         filtered |= self.max_hsps > 1  # what a further alignment may not pair is known by the path
         least: ReportName = "alignment" if filtered else shown.depth  # type: ignore[assignment]
+        if self.culling is not None and least == "score":
+            least = "ends"
         report = self.report or least
         if REPORTS.index(report) < REPORTS.index(least):
             self.refuse(f"--report {report} does not have all that is asked for: leave it out")
@@ -336,6 +349,7 @@ class PairsCommand(
 
         costs_more = {self.gap_open2, self.end_gap_open, self.end_gap_extend} != {None}
         is_passed = self.top is not None and self.pairs is None and not costs_more and not self.mask_hard
+        is_passed &= not self.reciprocal
         is_passed &= self.translate in (None, "query") and format_name not in WHOLE_FORMATS
         is_passed &= {"auto", "cpu"} >= set(devices_of(self))
         if is_passed and is_store(path):
@@ -391,6 +405,8 @@ class PairsCommand(
         from tropalign.formats.pairs.report import report_bytes
 
         n_pairs = n_queries * min(n_targets, self.top or n_targets) * self.max_hsps
+        if self.reciprocal:  # as a rule; more where many tie
+            n_pairs = (n_queries + n_targets) * self.max_hsps
         if self.targets is None and self.top is None and self.pairs is None:
             n_pairs //= 2  # of one set each pair once
         if self.plot is not None and all(getattr(self, name) is None for name in SELECTS):
@@ -500,11 +516,12 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         for name in SELECTS:
             if getattr(self, name) is not None:
                 self.refuse(f"--format matrix holds every pair: leave --{name.replace('_', '-')} out")
-        for name in ("columns", "db_size"):
+        for name in ("columns", "db_size", "culling"):
             if getattr(self, name) is not None:
                 self.refuse(f"--format matrix holds one value per pair: leave --{name.replace('_', '-')} out")
-        if self.exclude_self:
-            self.refuse("--format matrix holds every pair: leave --exclude-self out")
+        for name in ("exclude_self", "reciprocal"):
+            if getattr(self, name):
+                self.refuse(f"--format matrix holds every pair: leave --{name.replace('_', '-')} out")
         if self.composition != "ignored":
             self.refuse("--format matrix holds no E-values: leave --composition out")
         if self.max_hsps > 1:
@@ -520,6 +537,22 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         )
 
 
+def _reciprocal(
+    task_of: Callable[..., PairsTask],
+    options: PairOptions,
+    listed: NDArray[np.int64] | None,
+    devices: Sequence[Device],
+    show: Show,
+) -> PairsTask:
+    """The task of the pairs that are each other's best, which are sought now."""
+    from tropalign.pairwise.reciprocal import first_options, reciprocal_pairs
+
+    first = task_of(options=first_options(options), pairs=listed)
+    with show("pairs", first.n_pairs) as progress:
+        best = reciprocal_pairs(first, devices, progress)
+    return task_of(options=options, pairs=best)
+
+
 def _check_matrix(n_cells: int, memory_bytes: int) -> None:
     """Raises ResourceError where a matrix of as many values does not fit."""
     from tropalign.machine.memory import require
@@ -531,12 +564,17 @@ def _check_matrix(n_cells: int, memory_bytes: int) -> None:
 def _parameters(request: Request, task: PairsTask, side_outputs: dict[str, str]) -> dict[str, str]:
     """All that decides the parts, by name."""
     from tropalign import __version__
+    from tropalign.results.output_columns import TAXA
 
     words = {"version": __version__, "format": request.format, **task.parameters}
     if request.format == "matrix":
         words |= {"matrix_values": request.matrix_values}
     if request.columns is not None:
         words["columns"] = ",".join(request.columns)
+        sides = task.queries, task.targets
+        taxa = (sides if task.frames is None else task.frames.given(*sides))[1].taxa
+        if taxa is not None and TAXA.intersection(request.columns):
+            words["taxa"] = taxa.digest()
     if side_outputs:
         words["beside"] = ", ".join(side_outputs)
     words["queries"] = _summary(task.queries)

@@ -8,14 +8,14 @@ line break into quotes (RFC 4180), JSON every text.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
 from tropalign.arrays import distinct
-from tropalign.formats.format import Codec, by_rows, concatenated
+from tropalign.formats.format import Codec, concatenated, row_blocks
 from tropalign.formats.header import Header
 from tropalign.formats.pairs import M8_COLUMNS, PairsFormat
 from tropalign.formats.pairs.context import PairsContext
@@ -31,6 +31,7 @@ from tropalign.results.output_columns import (
     letters_of,
     values_of,
 )
+from tropalign.sequences.texts import decoded
 
 #: How a word is written between others; None where it stands as it is.
 Quote = Callable[[str], str] | None
@@ -118,7 +119,7 @@ def quoted(column: rows.Column, n_rows: int, quote: Quote) -> rows.Column:
     if quote is None or is_plain(column):
         return column
     text, offsets = rows.column_text(column, n_rows)
-    return rows.words([quote(text[a:b].decode("latin-1")) for a, b in pairwise(offsets.tolist())])
+    return rows.words([quote(decoded(text[a:b])) for a, b in pairwise(offsets.tolist())])
 
 
 def is_plain(column: rows.Column) -> bool:
@@ -185,6 +186,25 @@ def json_word(word: str) -> str:
     return json.dumps(word, ensure_ascii=False)
 
 
+def _by_pairs(
+    encode: Callable[[AlignmentTable, PairsContext], bytes],
+) -> Callable[[AlignmentTable, PairsContext], Iterator[bytes]]:
+    """Makes ``blocks`` that hold all alignments of a pair, since columns such as qcovs are of these together."""
+
+    def blocks(table: AlignmentTable, context: PairsContext) -> Iterator[bytes]:
+        def text_of(begin: int, end: int) -> bytes:
+            return encode(table.slice(begin, end), context)
+
+        if table.hsp is None:
+            return row_blocks(len(table), text_of)
+        pair = values_of(table, "pair")
+        assert isinstance(pair, np.ndarray)
+        ends = np.append(np.flatnonzero(np.diff(pair)) + 1, len(table))
+        return row_blocks(len(table), text_of, lambda end: int(ends[np.searchsorted(ends, end)]))
+
+    return blocks
+
+
 ABSENT = {"evalue": "-1", "bits": "0"}
 
 
@@ -206,13 +226,13 @@ TSV = Codec(
     encode_tsv,
     concatenated(tsv_header),
     assembled_with=("report", "both_strands", "columns"),
-    blocks=by_rows(encode_tsv),
+    blocks=_by_pairs(encode_tsv),
 )
 CSV = Codec(
     encode_csv,
     concatenated(csv_header),
     assembled_with=("report", "both_strands", "columns"),
-    blocks=by_rows(encode_csv),
+    blocks=_by_pairs(encode_csv),
 )
-JSONL = Codec(encode_jsonl, concatenated(), blocks=by_rows(encode_jsonl))
-M8 = Codec(encode_m8, concatenated(), blocks=by_rows(encode_m8))
+JSONL = Codec(encode_jsonl, concatenated(), blocks=_by_pairs(encode_jsonl))
+M8 = Codec(encode_m8, concatenated(), blocks=_by_pairs(encode_m8))

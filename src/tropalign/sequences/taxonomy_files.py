@@ -1,0 +1,222 @@
+"""Files that say which taxon a sequence is of, and what a taxon's lineage is.
+
+* A table: ``name<tab>taxid``, or ``name<tab>taxid<tab>lineage``, as makeblastdb's -taxid_map.
+* NCBI's taxdump: ``nodes.dmp`` (a taxon's parent), ``names.dmp`` (its names) and ``merged.dmp`` (former numbers), in a
+  folder or as the archive ``taxdump.tar.gz``.
+"""
+
+from __future__ import annotations
+
+import os
+import tarfile
+import zlib
+from array import array
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from typing import IO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.errors import InputError, shown
+from tropalign.sequences.files import Source, file_name, read_text
+from tropalign.sequences.texts import decoded
+
+#: No taxid is larger.
+MOST_TAXID = 2**31 - 1
+#: A table larger than this takes more memory than its sequences: cut it down to their names.
+MOST_BYTES = 1 << 31
+#: More taxa are above none.
+MOST_RANKS = 1000
+ROOT = 1
+_FILES = ("nodes.dmp", "names.dmp")
+
+
+@dataclass(frozen=True)
+class TableRow:
+    """What a table says of a sequence."""
+
+    taxid: int
+    lineage: str
+    line: int
+
+
+@dataclass(frozen=True)
+class TaxonTable:
+    """Taxids of sequences by name, with lineages where there are.
+
+    Attributes
+    ----------
+    file
+        As messages call it.
+    rows
+        By the sequence's name.
+    """
+
+    file: str
+    rows: dict[str, TableRow]
+
+    @classmethod
+    def read(cls, source: Source) -> TaxonTable:
+        """Reads a table; empty lines, those that begin with ``#`` and a header are left out.
+
+        Raises
+        ------
+        InputError
+            A line of other columns, something that is no taxid, a name twice with another taxid.
+        """
+        file, rows, is_first = file_name(source), dict[str, TableRow](), True
+        for number, line in enumerate(read_text(source, MOST_BYTES).split("\n"), 1):
+            if not line.strip() or line.startswith("#"):
+                continue
+            cells = [cell.strip() for cell in line.split("\t")] if "\t" in line else line.split()
+            where = f"{file}, line {number}"
+            if not 2 <= len(cells) <= 3 or not cells[0]:
+                raise InputError(
+                    "this is no table of taxids: write a name, a tab and a taxid, and behind another tab a lineage, if "
+                    "there is one",
+                    file=where,
+                )
+            name, taxid, lineage = (*cells, "")[:3]
+            is_header, is_first = is_first and not any(map(str.isdigit, taxid)), False
+            if is_header:
+                continue
+            if not (taxid.isascii() and taxid.isdigit() and int(taxid) <= MOST_TAXID):
+                raise InputError(f"{shown(repr(taxid))} is no taxid: write NCBI's number of the taxon", file=where)
+            row = TableRow(int(taxid), lineage, number)
+            before = rows.setdefault(name, row)
+            if (before.taxid, before.lineage) != (row.taxid, row.lineage):
+                what = f"taxid {before.taxid}" if before.taxid != row.taxid else "another lineage"
+                raise InputError(
+                    f"{shown(repr(name))} has {what} in line {before.line}: leave one of the lines out", file=where
+                )
+        if not rows:
+            raise InputError("it names no sequence: write lines of a name, a tab and a taxid", file=file)
+        return cls(file, rows)
+
+    def line_of(self, taxid: int) -> int | None:
+        """The first line with this taxid; None where there is none."""
+        return next((row.line for row in self.rows.values() if row.taxid == taxid), None)
+
+
+class Taxdump:
+    """NCBI's taxonomy.
+
+    Parameters
+    ----------
+    path
+        A folder with nodes.dmp and names.dmp, or an archive (tar) of these.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = os.fsdecode(path)
+        self._taxids, self._parents = self._pairs("nodes.dmp")
+        self._merged = dict(zip(*(side.tolist() for side in self._pairs("merged.dmp")), strict=True))
+
+    def lineages(self, taxids: list[int]) -> dict[int, str]:
+        """Lineages of those taxa that it has: names from below the root to the taxon, with semicolons between.
+
+        Raises
+        ------
+        InputError
+            A parent that it does not have, or that is a taxon's child.
+        """
+        settled = {taxid: self._merged.get(taxid, taxid) for taxid in taxids}
+        known = [taxid for taxid in taxids if self._place(np.array([settled[taxid]]))[0] >= 0]
+        above = self._above(np.array([settled[taxid] for taxid in known], np.int64))
+        names = self._names(np.unique(above))
+        found = {}
+        for taxid, path in zip(known, above.T[:, ::-1].tolist(), strict=True):
+            below_root = [each for each in dict.fromkeys(path) if each != ROOT] or [ROOT]
+            found[taxid] = ";".join(names.get(each, str(each)) for each in below_root)
+        return found
+
+    def _above(self, taxids: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The taxa, their parents, and so on up to the root, which repeats; shape (n_ranks, n)."""
+        rows = [taxids]
+        while (rows[-1] != ROOT).any():
+            places = self._place(rows[-1])
+            if (places < 0).any():
+                k = int(np.argmin(places))
+                raise InputError(
+                    f"taxon {rows[-1][k]}, the parent of {rows[-2][k]}, has no line in nodes.dmp: unpack it again",
+                    file=self.path,
+                )
+            if len(rows) > MOST_RANKS:
+                k = int(np.argmax(rows[-1] != ROOT))
+                raise InputError(f"no root is above taxon {taxids[k]} in nodes.dmp: unpack it again", file=self.path)
+            rows.append(self._parents[places])
+        return np.array(rows)
+
+    def _place(self, taxids: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Where taxa are among those that are known; -1 where they are not."""
+        if not len(self._taxids):
+            return np.full(len(taxids), -1)
+        places = np.minimum(np.searchsorted(self._taxids, taxids), len(self._taxids) - 1)
+        return np.where(self._taxids[places] == taxids, places, -1)
+
+    def _pairs(self, name: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The first two numbers of each line of a file, by the first one."""
+        first, second = array("q"), array("q")
+        for number, cells in self._lines(name):
+            try:
+                one, other = int(cells[0]), int(cells[1])
+            except (IndexError, OverflowError, ValueError):
+                where = f"{self.path}, {name}, line {number}"
+                raise InputError("this is no line of NCBI's taxdump, which has two taxids first", file=where) from None
+            first.append(one)
+            second.append(other)
+        taxids, others = (np.frombuffer(side, np.int64) for side in (first, second))
+        order = np.argsort(taxids, kind="stable")
+        return taxids[order], others[order]
+
+    def _names(self, taxids: NDArray[np.int64]) -> dict[int, str]:
+        """Scientific names."""
+        wanted = {b"%d" % taxid: taxid for taxid in taxids.tolist()}
+        found: dict[int, str] = {}
+        for _, cells in self._lines("names.dmp"):
+            if cells[0] in wanted and len(cells) > 3 and cells[3] == b"scientific name":
+                found[wanted[cells[0]]] = decoded(cells[1])
+        return found
+
+    def _lines(self, name: str) -> Iterator[tuple[int, list[bytes]]]:
+        """The cells of each line of a file, and its number; none of a file that need not be there."""
+        with self._opened(name) as stream:
+            for number, line in enumerate(stream or (), 1):
+                if line.strip():
+                    yield number, line.rstrip(b"\r\n").removesuffix(b"\t|").split(b"\t|\t")
+
+    @contextmanager
+    def _opened(self, name: str) -> Iterator[IO[bytes] | None]:
+        """A file of these; None where it is not there and need not be."""
+        try:
+            if os.path.isdir(self.path):
+                path = os.path.join(self.path, name)
+                found = open(path, "rb") if os.path.exists(path) else None
+                with found or nullcontext():
+                    self._check(name, found)
+                    yield found
+                return
+            with tarfile.open(self.path) as archive:
+                members = (each for each in archive if each.isfile() and os.path.basename(each.name) == name)
+                member = next(members, None)
+                packed = None if member is None else archive.extractfile(member)
+                self._check(name, packed)
+                yield packed
+        except FileNotFoundError:
+            raise InputError("there is no such file", file=self.path) from None
+        except (tarfile.TarError, EOFError, zlib.error) as error:
+            raise InputError(
+                f"it is neither a folder nor an archive that can be read ({error}): give NCBI's taxdump.tar.gz, or the "
+                "folder with its files",
+                file=self.path,
+            ) from None
+        except OSError as error:
+            raise InputError(f"it cannot be read ({error.strerror or error})", file=self.path) from None
+
+    def _check(self, name: str, found: IO[bytes] | None) -> None:
+        if found is None and name in _FILES:
+            raise InputError(
+                f"it holds no {name}: give NCBI's taxdump.tar.gz, or the folder with its files", file=self.path
+            )
