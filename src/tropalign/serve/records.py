@@ -166,6 +166,10 @@ class Database:
 
     Parameters
     ----------
+    owner
+        Who has built it; nobody, an empty text, of one that the operator has installed.
+    digest
+        Of its content: of the file, or of an installed one its arrays.
     shared
         Whether all users of the server may name it, rather than its owner alone.
     """
@@ -181,6 +185,11 @@ class Database:
     created: float
     job: str | None = None
     shared: bool = False
+
+    @property
+    def is_installed(self) -> bool:
+        """Whether it is the operator's."""
+        return not self.owner
 
 
 @dataclass(frozen=True)

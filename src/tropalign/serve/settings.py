@@ -63,6 +63,8 @@ class Settings:
         Files, work in progress and the embedded database.
     database
         URL of SQLAlchemy; None for SQLite in `folder`.
+    installed
+        Folder of stores that are databases of all users; None for none.
     host, port
         Where to listen.
     n_workers
@@ -87,6 +89,7 @@ class Settings:
 
     folder: Path
     database: str | None = None
+    installed: Path | None = None
     host: str = "127.0.0.1"
     port: int = 8080
     n_workers: int = 1

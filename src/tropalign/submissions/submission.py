@@ -33,7 +33,9 @@ BUILD = "db build"
 MOST_ITEMS, MOST_PASTED = 100, 32_000_000
 #: Options that speak of the main output's format.
 FORMAT_OPTIONS = frozenset(("columns", "matrix_values", "matrix_layout", "db_size", "textw", "notextw", "noali", "acc"))
-_DIGEST, _ID = re.compile(r"[0-9a-f]{64}"), re.compile(r"[A-Za-z0-9_-]{1,64}")
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+#: Of the id or the name of a database.
+MOST_LETTERS = 200
 _SOURCES = ("file", "database", "text")
 #: What files are called that nobody has named, by what they hold.
 _NAMES = {
@@ -53,7 +55,7 @@ class InputItem:
     file
         SHA-256 of a stored file.
     database
-        The id of a store.
+        The id of a store, or until a server has seen it its name.
     text
         What was pasted.
     """
@@ -240,8 +242,8 @@ def _item(one: InputField, item: Any, where: str) -> InputItem:
     ((source, value),) = sources.items()
     if source == "file" and not _DIGEST.fullmatch(value):
         raise FieldError(f"{where}.file", "is the SHA-256 of a file that was sent before, in hexadecimal")
-    if source == "database" and not _ID.fullmatch(value):
-        raise FieldError(f"{where}.database", "is the id of a database")
+    if source == "database" and not (value and len(value) <= MOST_LETTERS and value.isprintable()):
+        raise FieldError(f"{where}.database", "is the id or the name of a database")
     if source == "database" and not one.takes_database:
         raise FieldError(f"{where}.database", f"holds sequences, and this is to be {one.kind}: give a file")
     if source == "text":

@@ -358,6 +358,28 @@ def test_databases_are_listed_used_and_deleted(site):
     assert site.storage.databases.list("local") == ()
 
 
+def test_installed_databases_are_offered_and_cannot_be_deleted(site, tmp_path):
+    from tropalign.sequences import SequenceStore
+    from tropalign.serve.storage.installed_databases import InstalledDatabases
+
+    (tmp_path / "a.fa").write_text(">a\nMKVLAW\n>b\nMKILAW\n")
+    SequenceStore.build(tmp_path / "a.fa", tmp_path / "swissprot.tdb")
+    site.storage.databases.installed = InstalledDatabases(tmp_path)
+    (installed,) = site.storage.databases.list("local")
+    page = check_page(site.page("/databases"))
+    assert "this server" in text_of(page) and not [link for link in page.all("a") if link.text.startswith("Delete")]
+    first = next(check_page(site.page("/")).one("ul", class_="verbs").all("a"))
+    assert (first.text, first["href"]) == ("Search a database", "/new/find")
+    for slug, dest in (("find", "targets"), ("search", "sequences"), ("msa", "homologs")):
+        form = check_page(site.page(f"/new/{slug}"))
+        words = {option["value"]: option.text for option in form.one("select", id=f"{dest}.database").all("option")}
+        assert words[installed.id] == "swissprot (protein, 2 sequences, of this server)"
+    job = site.submit("find", queries__text=">q\nMKVLAW", targets__database=installed.id)
+    assert job.inputs[1].database == installed.id and job.title == "find q and swissprot"
+    check_page(site.page(f"/jobs/{job.id}"))
+    assert site.http.get(f"/databases/{installed.id}/delete").status_code == 404
+
+
 def test_a_database_is_shared_by_its_form_and_by_the_list(closed_site):
     site = closed_site
     site.log_in("alice")

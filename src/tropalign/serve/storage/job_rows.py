@@ -14,6 +14,7 @@ from tropalign.errors import InputError, shown
 from tropalign.serve.records import Job, JobFile, State
 from tropalign.serve.storage.files import FileStore
 from tropalign.serve.storage.full_text import write_words
+from tropalign.serve.storage.installed_databases import is_installed
 from tropalign.serve.storage.schema import clean, databases, job_files, job_tags, jobs
 from tropalign.submissions.submission import BUILD
 
@@ -124,7 +125,8 @@ def add_files(connection: Connection, job: int, is_output: bool, files: Iterable
     for position, file in enumerate(files):
         if file.digest is not None and not store.holds(file.digest):
             raise InputError(f"{shown(file.name)!r} is no longer on the server: send it again")
-        if file.database is not None and not _is_database(connection, file.database):
+        has_row = file.database is not None and not is_installed(file.database)
+        if has_row and not _is_database(connection, file.database):
             raise InputError(f"the database {shown(file.name)!r} is no longer on the server: choose another one")
         rows.append(
             {

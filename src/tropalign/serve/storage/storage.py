@@ -25,6 +25,7 @@ from tropalign.serve.storage.database import (
     writing,
 )
 from tropalign.serve.storage.files import FileStore
+from tropalign.serve.storage.installed_databases import InstalledDatabases
 from tropalign.serve.storage.jobs import Jobs
 from tropalign.serve.storage.queue import Queue
 from tropalign.serve.storage.schema import jobs, secrets
@@ -42,6 +43,8 @@ class Storage:
         The database, whose tables are up to date.
     files
         The files.
+    installed
+        The operator's databases.
     clock
         Seconds since 1970.
 
@@ -51,10 +54,17 @@ class Storage:
         Its parts. Several threads may use them at a time, and several processes, each with a `Storage` of its own.
     """
 
-    def __init__(self, engine: Engine, files: FileStore, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        files: FileStore,
+        installed: InstalledDatabases,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
         self.engine, self.files = engine, files
         self.jobs, self.queue = Jobs(engine, files, clock), Queue(engine, files, clock)
-        self.tokens, self.databases, self.audit = Tokens(engine, clock), Databases(engine, files), Audit(engine, clock)
+        self.tokens, self.audit = Tokens(engine, clock), Audit(engine, clock)
+        self.databases = Databases(engine, files, installed)
         self.uploads, self.ended_sessions = Uploads(engine, files, clock), EndedSessions(engine, clock)
 
     @classmethod
@@ -84,7 +94,7 @@ class Storage:
         engine = open_database(url)
         try:
             update_tables(engine) if migrate else check_current(engine)
-            return cls(engine, FileStore(folder / "files", engine), clock)
+            return cls(engine, FileStore(folder / "files", engine), InstalledDatabases(settings.installed), clock)
         except DBAPIError as error:
             engine.dispose()
             raise ResourceError(f"the database's tables cannot be made: {reason(error)}") from None

@@ -108,7 +108,7 @@ class JobsModel(BaseModel):
 
 
 class DatabaseModel(BaseModel):
-    """A database of targets, which submissions name in place of a file."""
+    """A database of targets, which submissions name in place of a file; of an installed one `owner` is null."""
 
     id: str
     name: str
@@ -117,13 +117,14 @@ class DatabaseModel(BaseModel):
     residues: int
     size: int
     created: str
-    owner: str
+    owner: str | None
     shared: bool
+    installed: bool
     job: str | None
 
 
 class DatabasesModel(BaseModel):
-    """The databases that you may name: yours, then what others share."""
+    """The databases that you may name: yours, then those of the server, then what others share."""
 
     databases: list[DatabaseModel]
 
@@ -250,7 +251,7 @@ _TAGS = {**_STRINGS, "maxItems": MOST_TAGS}
 _ITEM = {
     "type": "object",
     "properties": {name: {"type": "string"} for name in ("name", "file", "database", "text")},
-    "description": "one of file (its id), database (its id) or text; and a name",
+    "description": "one of file (its id), database (its id or name) or text; and a name",
 }
 SUBMISSION = _body(
     "the submission",
@@ -357,8 +358,9 @@ def database_json(database: Database) -> dict[str, Any]:
         "residues": database.n_residues,
         "size": database.size,
         "created": moment(database.created),
-        "owner": database.owner,
+        "owner": database.owner or None,
         "shared": database.shared,
+        "installed": database.is_installed,
         "job": database.job,
     }
 

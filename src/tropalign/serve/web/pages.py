@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from tropalign.serve.storage import Storage
 
 N_RECENT, N_LISTED = 8, 50
+#: What most visitors come for, and look for first.
+FIND = "find"
 TITLES = {
     400: "The request cannot be read",
     401: "Log in first",
@@ -95,7 +97,8 @@ class Pages:
         self.settings, self.storage, self.templates = settings, storage, templates
         self.root = settings.root_path
         self.views = JobViews(storage, self.root)
-        self.verbs = [served_verb(name) for name in SERVED if name != BUILD]
+        first = (FIND, *(name for name in SERVED if name not in (FIND, BUILD)))
+        self.verbs = [served_verb(name) for name in first]
 
     def add_to(self, router: APIRouter) -> None:
         """Every address, and what answers."""

@@ -144,7 +144,7 @@ def _as_file(web: Web, user: User, item: InputItem) -> InputItem:
     if item.database is not None:  # whatever it was called, commands and headers show its name
         with suppress(KeyError):
             known = web.storage.databases.named_by(user.name, item.database)
-            return replace(item, name=sanitised(known.name, "database"))
+            return replace(item, database=known.id, name=sanitised(known.name, "database"))
     if item.text is None:
         return item
     stored = web.storage.uploads.keep_bytes(user.name, item.text.encode("utf-8", "replace"), item.name)
@@ -157,7 +157,11 @@ def _found(web: Web, user: User, dest: str, item: InputItem) -> JobFile:
         try:
             database = web.storage.databases.named_by(user.name, item.database)
         except KeyError:
-            raise Refused(422, "there is no such database", field=f"inputs.{dest}") from None
+            raise Refused(
+                422,
+                "there is no such database: choose one that is listed (GET /api/v1/databases)",
+                field=f"inputs.{dest}",
+            ) from None
         return JobFile(dest, database.name, None, database.size, database=database.id)
     digest = item.file or ""
     try:
