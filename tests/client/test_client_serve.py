@@ -86,6 +86,15 @@ def test_the_servers_databases_are_searched_by_their_names(url, tmp_path, monkey
     assert "uniref: there is no such file here, nor a database of this name on the server" in capsys.readouterr().err
 
 
+def test_a_result_is_an_input_of_another_job(url):
+    server = connect(url)
+    aligned = server.submit("msa", {"family": ("p.fa", FASTA.encode())}).wait()
+    tree = server.submit("tree", {"taxa": aligned.as_input()}).wait()
+    assert tree.state == "done" and tree.result().startswith(b"(")
+    with pytest.raises(InputError, match="has no output 'report': it has main"):
+        server.submit("tree", {"taxa": aligned.as_input("report")})
+
+
 def test_equal_databases_have_their_own_names_and_are_built_again_once_deleted(url):
     server = connect(url)
     first, second = (server.build_database(name, ("p.fa", FASTA.encode())) for name in ("first", "second"))

@@ -126,7 +126,7 @@ class Server:
             Of the command line, such as "pairs" or "db build".
         inputs
             By the names of its arguments, such as "queries" and "targets": a path, a `RemoteDatabase`, (name, bytes),
-            or a list of these.
+            an earlier job's `RemoteJob.as_input`, or a list of these.
         options
             By their names, such as {"mode": "global", "min_score": 30}.
         format

@@ -143,6 +143,13 @@ class Job:
     inputs: tuple[JobFile, ...] = ()
     outputs: tuple[JobFile, ...] = ()
 
+    @property
+    def sources(self) -> tuple[str | None, ...]:
+        """Of each of `inputs` the id of the job whose output it is; None of all others."""
+        items = [item for given in self.request.get("inputs", {}).values() for item in given]
+        found = [item.get("job") for item in items[: len(self.inputs)]]
+        return (*found, *[None] * (len(self.inputs) - len(found)))
+
 
 @dataclass(frozen=True)
 class NewJob:

@@ -169,6 +169,57 @@ def test_a_job_is_run_again_with_changes(site):
     assert [file.name for file in again.inputs] == ["big.fa"]
 
 
+ALIGNED = ("a.fasta", "text/plain", b">a\nMKVLAW\n>b\nMKILAW\n>c\nMKVL-W\n")
+
+
+def test_a_result_is_used_as_input_of_another_job(site):
+    job = site.submit("msa", family__text=">a\nMKVLAW\n>b\nMKILAW\n>c\nMKVLW\n", title="Three")
+    site.finish(job, main=ALIGNED)
+    page = check_page(site.page(f"/jobs/{job.id}"))
+    forms = {link.text: link["href"] for link in page.one("nav", **{"aria-label": "Use a.fasta"}).all("a")}
+    assert {*forms} == {served_verb(name).title for name in ("tree", "build", "score", "place")}
+    kept = check_page(site.page(forms["Place reads"])).one("input", name="reference.kept")
+    assert "checked" in kept.attributes and kept["value"] == f"job:{job.id}:main:a.fasta"
+    form = check_page(site.page(forms["Make a tree"]))
+    assert "Result of “Three”: a.fasta" in text_of(form)
+    made = site.submit("tree", queries__text="", taxa__kept=form.one("input", name="taxa.kept")["value"])
+    assert made.command == "tropalign tree a.fasta -o a.nwk"
+    assert made.inputs[0].digest == job_output(site, job).digest and made.sources == (job.id,)
+    shown = check_page(site.page(f"/jobs/{made.id}"))
+    assert f"/jobs/{job.id}" in [link["href"] for link in shown.all("a")]
+    site.http.delete(f"/api/v1/jobs/{job.id}").raise_for_status()
+    assert "another job" not in text_of(check_page(site.page(f"/jobs/{made.id}")))
+    again = site.page(f"/new/tree?from={made.id}").one("input", name="taxa.kept")["value"]
+    assert site.submit("tree", queries__text="", taxa__kept=again, opt__method="upgma").inputs[0].name == "a.fasta"
+    answer = site.send("tree", taxa__kept=f"job:{job.id}:main:a.fasta")
+    sentence = "the job whose result is to be read was deleted, or is somebody else's: give the file"
+    assert answer.status_code == 422
+    assert sentence in check_page(parsed(answer.text)).one("p", id="taxa-error").text
+    assert site.send("tree", taxa__kept="job:").status_code == 422
+    assert site.http.get(forms["Make a tree"]).status_code == 404
+
+
+def test_what_no_verb_reads_is_not_offered(site):
+    job = site.submit("msa", family__text=">a\nMKVLAW\n>b\nMKILAW\n", format="html")
+    site.finish(job, main=("a.html", "text/html", b"<p>"))
+    assert "as input of" not in text_of(check_page(site.page(f"/jobs/{job.id}")))
+    assert site.http.get(f"/new/tree?use={job.id}").status_code == 404
+    form = check_page(site.page("/new/cluster"))
+    assert "checked" in form.one("input", id="out.representatives").attributes
+    job = site.submit("cluster", queries__text=">a\nMKVLAW\n", opt__min_identity="0.9", outputs=["representatives"])
+    site.finish(job, main=TSV, representatives=("r.fasta", "text/plain", b">a\nMKVLAW\n"))
+    page = check_page(site.page(f"/jobs/{job.id}"))
+    links = [link["href"] for link in page.one("nav", **{"aria-label": "Use r.fasta"}).all("a")]
+    assert links == [f"/new/{verb}?use={job.id}&role=representatives" for verb in ("place", "msa", "find")]
+    site.storage.jobs.set_shared(job.id, True)
+    seen = site.page(f"/shared/{site.storage.jobs.get(job.id).share}")
+    assert "as input of" not in text_of(seen)
+
+
+def job_output(site, job):
+    return site.storage.jobs.get(job.id).outputs[0]
+
+
 def test_a_job_shows_where_it_stands(site):
     job, later = site.submit(title="First"), site.submit(queries__text=">z\nMKVL", title="Second")
     page = check_page(site.page(f"/jobs/{later.id}"))

@@ -125,8 +125,7 @@ def add_files(connection: Connection, job: int, is_output: bool, files: Iterable
     for position, file in enumerate(files):
         if file.digest is not None and not store.holds(file.digest):
             raise InputError(f"{shown(file.name)!r} is no longer on the server: send it again")
-        has_row = file.database is not None and not is_installed(file.database)
-        if has_row and not _is_database(connection, file.database):
+        if file.database is not None and not _is_database(connection, file.database):
             raise InputError(f"the database {shown(file.name)!r} is no longer on the server: choose another one")
         rows.append(
             {
@@ -146,7 +145,9 @@ def add_files(connection: Connection, job: int, is_output: bool, files: Iterable
 
 
 def _is_database(connection: Connection, database: str) -> bool:
-    """Whether there is one, which is then not deleted before this transaction ends."""
+    """Whether there is one, which is then not deleted before this transaction ends; workers look for installed ones."""
+    if is_installed(database):
+        return True
     question = select(databases.c.id).where(databases.c.id == database).with_for_update(read=True)
     return connection.execute(question).first() is not None
 

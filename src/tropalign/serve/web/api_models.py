@@ -55,13 +55,14 @@ class UploadsModel(BaseModel):
 
 
 class InputModel(BaseModel):
-    """An input of a job."""
+    """An input of a job; `job` is the job whose output the file is."""
 
     dest: str
     name: str
     size: int
     file: str | None = None
     database: str | None = None
+    job: str | None = None
 
 
 class OutputModel(BaseModel):
@@ -250,8 +251,9 @@ _TITLE = {"type": "string", "maxLength": MOST_TITLE_SENT}
 _TAGS = {**_STRINGS, "maxItems": MOST_TAGS}
 _ITEM = {
     "type": "object",
-    "properties": {name: {"type": "string"} for name in ("name", "file", "database", "text")},
-    "description": "one of file (its id), database (its id or name) or text; and a name",
+    "properties": {name: {"type": "string"} for name in ("name", "file", "database", "text", "job", "role")},
+    "description": "one of file (its id), database (its id or name), text or job (the id of a finished job of yours, "
+    "with the role of its output, main where none is given); and a name",
 }
 SUBMISSION = _body(
     "the submission",
@@ -331,7 +333,7 @@ def job_json(web: Web, job: Job, *, position: int | None = None, is_shared_view:
         "command": job.command,
         "format": job.request.get("format"),
         "options": job.request.get("options", {}),
-        "inputs": [_input(file) for file in job.inputs],
+        "inputs": [_input(file, source) for file, source in zip(job.inputs, job.sources, strict=True)],
         "outputs": [_output(file) for file in job.outputs],
         "message": job.message,
         "exit_code": 0 if job.state == State.DONE else job.exit_code,
@@ -383,9 +385,10 @@ def moment(seconds: float | None) -> str | None:
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def _input(file: JobFile) -> dict[str, Any]:
+def _input(file: JobFile, job: str | None) -> dict[str, Any]:
     source = {"database": file.database} if file.database is not None else {"file": file.digest}
-    return {"dest": file.role, "name": file.name, "size": file.size, **source}
+    of_job = {} if job is None else {"job": job}
+    return {"dest": file.role, "name": file.name, "size": file.size, **source, **of_job}
 
 
 def _output(file: JobFile) -> dict[str, Any]:
