@@ -50,6 +50,13 @@ class WorkOptions(Options, group="work"):
     workers: int = option(
         default=1, role="machine", kind=whole(0, 1000), metavar="N", help="jobs at a time (default: 1)"
     )
+    keep_days: float | None = option(
+        default=None,
+        role="machine",
+        kind=POSITIVE,
+        metavar="DAYS",
+        help="delete jobs with their files so long after their end (default: never); databases stay",
+    )
     only_workers: bool = option(default=False, role="machine", help="no pages: work for a server on the same database")
     threads: int = again(
         DeviceOptions,
@@ -249,6 +256,7 @@ def settings_of(options: Serve) -> Settings:
         allowed_hosts=tuple(options.allowed_host or ()),
         requires_token=options.require_token,
         is_https=options.https,
+        keep_days=options.keep_days,
         root_path=(options.root_path or "").rstrip("/"),
         limits=limits_of(options),
     )

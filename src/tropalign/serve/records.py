@@ -242,7 +242,15 @@ class Page:
 
 @dataclass(frozen=True)
 class JobLine:
-    """What a list shows of a job."""
+    """What a list shows of a job.
+
+    Parameters
+    ----------
+    started, finished
+        Seconds since 1970, UTC; None where it has not come to that.
+    size
+        Bytes of its outputs.
+    """
 
     id: str
     title: str
@@ -251,6 +259,9 @@ class JobLine:
     state: State
     progress: float | None
     created: float
+    started: float | None = None
+    finished: float | None = None
+    size: int = 0
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ import os
 import secrets as random
 import time
 from collections.abc import Callable
+from contextlib import suppress
 
 from sqlalchemy import URL, Engine, select
 from sqlalchemy.dialects import postgresql, sqlite
@@ -13,7 +14,7 @@ from sqlalchemy.exc import DBAPIError
 
 from tropalign.errors import ResourceError
 from tropalign.serve.private import make_private_folder
-from tropalign.serve.settings import Settings
+from tropalign.serve.settings import SECONDS_OF_DAY, Settings
 from tropalign.serve.storage.audit import Audit
 from tropalign.serve.storage.database import (
     check_current,
@@ -61,7 +62,7 @@ class Storage:
         installed: InstalledDatabases,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self.engine, self.files = engine, files
+        self.engine, self.files, self._clock = engine, files, clock
         self.jobs, self.queue = Jobs(engine, files, clock), Queue(engine, files, clock)
         self.tokens, self.audit = Tokens(engine, clock), Audit(engine, clock)
         self.databases = Databases(engine, files, installed)
@@ -128,6 +129,17 @@ class Storage:
         """Forgets uploads of yesterday, and removes files that nothing has; says how many (`remove_unused`)."""
         self.uploads.forget_old()
         return self.files.remove_unused(grace_seconds)
+
+    def delete_old_jobs(self, keep_days: float) -> int:
+        """Deletes jobs that ended more than so many days ago, with their files, and says how many."""
+        n, before = 0, self._clock() - keep_days * SECONDS_OF_DAY
+        while old := self.jobs.ended_before(before):
+            for job in old:
+                with suppress(KeyError):  # its user has just deleted it
+                    self.jobs.delete(job)
+                    self.audit.note("", "", "expire", job)
+                    n += 1
+        return n
 
     def is_well(self) -> None:
         """Nothing, where the database answers and files can be written.

@@ -75,7 +75,10 @@ class OutputModel(BaseModel):
 
 
 class JobModel(BaseModel):
-    """A job. Times are ISO 8601, UTC; `progress` is between 0 and 1 where it is known."""
+    """A job. Times are ISO 8601, UTC; `progress` is between 0 and 1 where it is known.
+
+    From `kept_until` on the server deletes it; null where that is never, or not known yet.
+    """
 
     id: str
     verb: str
@@ -87,6 +90,7 @@ class JobModel(BaseModel):
     created: str
     started: str | None
     finished: str | None
+    kept_until: str | None
     command: str
     format: str | None
     options: dict[str, Any]
@@ -144,8 +148,9 @@ _DIGEST = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 JOB_EXAMPLE: dict[str, Any] = {
     "id": "mzxw6ytboi2dknrwgy3tqojzga", "verb": "pairs", "title": "kinases", "tags": ["june"], "state": "running",
     "stage": "pairs", "progress": 0.42, "created": "2026-06-01T09:00:00.000Z", "started": "2026-06-01T09:00:01.250Z",
-    "finished": None, "command": "tropalign pairs kinases.fa --mode local -o kinases.tsv", "format": "tsv",
-    "options": {"mode": "local"}, "inputs": [{"dest": "queries", "name": "kinases.fa", "size": 5120, "file": _DIGEST}],
+    "finished": None, "kept_until": None, "command": "tropalign pairs kinases.fa --mode local -o kinases.tsv",
+    "format": "tsv", "options": {"mode": "local"},
+    "inputs": [{"dest": "queries", "name": "kinases.fa", "size": 5120, "file": _DIGEST}],
     "outputs": [], "message": "", "exit_code": None, "forecast": None, "owner": "alice", "shared": None,
     "version": "1.0.0", "queue_position": None,
 }  # fmt: skip
@@ -330,6 +335,7 @@ def job_json(web: Web, job: Job, *, position: int | None = None, is_shared_view:
         "created": moment(job.created),
         "started": moment(job.started),
         "finished": moment(job.finished),
+        "kept_until": moment(web.settings.kept_until(job.finished)),
         "command": job.command,
         "format": job.request.get("format"),
         "options": job.request.get("options", {}),

@@ -210,7 +210,10 @@ class FormPages:
         given.kept.setdefault(dest, []).append(KeptItem(f"file:{digest}:{name}", name, "as before"))
 
     def _page(self, request: Request, verb: ServedVerb, given: Given, status: int = 200) -> Response:
-        databases = self.storage.databases.list(user_of(request).name) if _takers(verb) else ()
+        user = user_of(request).name
+        takes_databases = any(each.takes_database for each in verb.inputs)
+        databases = self.storage.databases.list(user) if takes_databases else ()
+        waiting, running, own_waiting = self.storage.jobs.in_work(user)
         sources = source_views(verb, given, databases)
         common, groups = option_groups(verb, given)
         first = [each for each in sources if each.is_shown]
@@ -232,6 +235,11 @@ class FormPages:
             tags=given.tags,
             shared=given.shared,
             error=given.error,
+            waiting=waiting,
+            running=running,
+            own_waiting=own_waiting,
+            limits=self.settings.limits,
+            keep_days=None if self.settings.keep_days is None else f"{self.settings.keep_days:g}",
             is_database=verb.name == BUILD,
             has_example=bool(verb.example) and all(example_path(name) for name in verb.example.values()),
         )

@@ -15,6 +15,7 @@ from tropalign.submissions.next_verbs import uses_of
 from tropalign.submissions.verbs import served_verb
 
 if TYPE_CHECKING:
+    from tropalign.serve.settings import Settings
     from tropalign.serve.storage import Storage
 
 PREVIEW_BYTES, PREVIEW_LINES, PREVIEW_ROWS, PREVIEW_COLUMNS = 16_000, 200, 40, 30
@@ -72,6 +73,8 @@ class JobView:
         What it is at, in words.
     took
         How long it ran.
+    kept_until
+        When the server may delete it; None where that is never.
     report
         Where its page is, if it has one.
     share
@@ -95,6 +98,7 @@ class JobView:
     message: str
     created: float
     took: str
+    kept_until: float | None
     command: str
     version: str
     inputs: list[FileView]
@@ -118,8 +122,8 @@ def doing(job: Job, position: int | None) -> str:
 class JobViews:
     """Makes views of jobs, for owners and for those who have a link."""
 
-    def __init__(self, storage: Storage, root: str) -> None:
-        self._storage, self._root = storage, root
+    def __init__(self, storage: Storage, settings: Settings) -> None:
+        self._storage, self._settings, self._root = storage, settings, settings.root_path
 
     def own(
         self, job: Job, position: int | None, share_base: str, formats: tuple[str, ...], has_token: bool = True
@@ -173,6 +177,7 @@ class JobViews:
             message=message_for_forms(job.message),
             created=job.created,
             took=duration_text(job.finished - job.started) if job.finished and job.started else "",
+            kept_until=self._settings.kept_until(job.finished),
             command=job.command,
             version=job.version,
             inputs=self._inputs(job, files if has_inputs else None),
