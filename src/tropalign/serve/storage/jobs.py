@@ -283,12 +283,12 @@ class Jobs:
         n_running = sum(int(n) for _, state, n in rows if state == State.RUNNING)
         return sum(waiting.values()), n_running, waiting.get(clean(owner), 0)
 
-    def ended_before(self, at: float) -> list[str]:
+    def ended_before(self, at: float) -> tuple[str, ...]:
         """Some of the jobs that had ended by then."""
         ends = [state for state in State if state.is_final]
         question = select(jobs.c.id).where(jobs.c.state.in_(ends), jobs.c.finished < at).limit(MOST_LISTED)
         with reading(self._engine) as connection:
-            return list(connection.scalars(question))
+            return tuple(connection.scalars(question))
 
     def stored_bytes(self, owner: str | None = None) -> int:
         """Bytes of the files of a user's jobs, or of everybody's, equal ones once."""
