@@ -145,7 +145,7 @@ class Job:
 
     @property
     def sources(self) -> tuple[str | None, ...]:
-        """Of each of `inputs` the id of the job whose output it is; None of all others."""
+        """The id of the job whose output an input is, for each of `inputs`; None for all others."""
         items = [item for given in self.request.get("inputs", {}).values() for item in given]
         found = [item.get("job") for item in items[: len(self.inputs)]]
         return (*found, *[None] * (len(self.inputs) - len(found)))

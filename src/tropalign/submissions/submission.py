@@ -34,7 +34,7 @@ MOST_ITEMS, MOST_PASTED = 100, 32_000_000
 #: Options that speak of the main output's format.
 FORMAT_OPTIONS = frozenset(("columns", "matrix_values", "matrix_layout", "db_size", "textw", "notextw", "noali", "acc"))
 _DIGEST, _ID = re.compile(r"[0-9a-f]{64}"), re.compile(r"[A-Za-z0-9_-]{1,64}")
-#: Of the id or the name of a database.
+#: Letters of a database's id or name.
 MOST_LETTERS = 200
 _SOURCES = ("file", "database", "text", "job")
 #: What files are called that nobody has named, by what they hold.
