@@ -147,6 +147,12 @@ class Attempt:
                 f"the database {shown(name)} is no longer there, or has been replaced: choose it anew, or another one",
             ) from None
 
+    def _check_databases(self) -> None:
+        """Refuses a job whose database has gone or changed since it was linked: a forecast takes minutes."""
+        for item in Submission.from_json(self.job.request).items:
+            if item.database is not None:
+                self._database(item.database, item.name)
+
     def _path(self, digest: str, name: str) -> Path:
         try:
             return self.storage.files.path(digest)
@@ -215,6 +221,7 @@ class Attempt:
             self._check_wanted()
             time.sleep(HELD_PAUSE)
         if not self._has_ended(plan):
+            self._check_databases()
             self._compute(plan)
         self._check_wanted()  # what another attempt writes meanwhile is not this one's
         plan.facts["ended"] = 0
