@@ -119,7 +119,7 @@ def test_every_value_of_every_option_survives_the_command_that_is_shown(verb):
         (None, "the submission: is an object of JSON"),
         ([], "the submission: is an object of JSON"),
         ({}, "verb: is the name of a verb"),
-        ({"verb": "pairs"}, "inputs.queries: pairs needs it: give a file, a text or a database"),
+        ({"verb": "pairs"}, "inputs.queries: pairs needs it: give a file, a text, a database or a job"),
         ({"verb": "pairs", "x": 1}, "the submission: has an unknown field 'x'"),
         (
             {"verb": "pairs", "inputs": {"query": []}},
