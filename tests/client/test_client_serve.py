@@ -91,7 +91,7 @@ def test_a_result_is_an_input_of_another_job(url):
     aligned = server.submit("msa", {"family": ("p.fa", FASTA.encode())}).wait()
     tree = server.submit("tree", {"taxa": aligned.as_input()}).wait()
     assert tree.state == "done" and tree.result().startswith(b"(")
-    with pytest.raises(InputError, match="has no output 'report': it has main"):
+    with pytest.raises(UsageError, match="has no output 'report': it has main"):
         server.submit("tree", {"taxa": aligned.as_input("report")})
 
 
