@@ -65,7 +65,7 @@ def test_a_file_that_is_given_twice_is_sent_once(fake, place):
 
 @pytest.mark.parametrize(
     ("words", "code", "said"),
-    [(["pairs", "none.fa", "-o", "x.tsv"], 3, "none.fa: the file cannot be read"),
+    [(["pairs", "none.fa", "-o", "x.tsv"], 3, "none.fa: there is no such file here"),
      (["pairs", "proteins.fa", "-o", "proteins.fa", "-f", "tsv"], 2, "proteins.fa is an input"),
      (["pairs", "proteins.fa", "-o", "no/x.tsv"], 3, "no such directory"),
      (["pairs", "proteins.fa", "--mod", "local"], 2, "--mod"),

@@ -39,7 +39,11 @@ def at_home(monkeypatch, home):
 @pytest.fixture(scope="module")
 def url(home):
     folder = home / "tropalign" / "serve"
+    (installed := home / "databases").mkdir()
+    (installed / "p.fa").write_text(FASTA)
+    tropalign.SequenceStore.build(installed / "p.fa", installed / "swissprot.tdb")
     command = [sys.executable, "-m", "tropalign.cli.main", "serve", "--port", "0", "--folder", str(folder), "-q"]
+    command += ["--databases", str(installed)]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         yield server.stdout.readline().partition("login?")[0]
@@ -62,6 +66,33 @@ def test_functions_return_what_they_return_here(url, tmp_path):
     assert (database.name, database.n_sequences, database.n_residues) == ("mine", 3, 45)
     (table,) = server.pairs({"x": "MKVLAWKT"}, database)
     assert table == concatenate(list(tropalign.align_all({"x": "MKVLAWKT"}, PROTEINS)))
+
+
+def test_the_servers_databases_are_searched_by_their_names(url, tmp_path, monkeypatch, capsys):
+    (found,) = (each for each in connect(url).databases() if each.installed)
+    assert (found.name, found.n_sequences, found.owner, found.shared) == ("swissprot", 3, "", True)
+    (table,) = connect(url).pairs({"x": "MKVLAWKT"}, connect(url).database("swissprot"))
+    assert table == concatenate(list(tropalign.align_all({"x": "MKVLAWKT"}, PROTEINS)))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "q.fa").write_text(">x\nMKVLAWMKTAYIAKQR\n")
+    words = ["find", "q.fa", "swissprot", "--max-evalue", "10", "-f", "m8"]
+    assert main(["submit", "--server", url, *words, "-o", "far.m8", "-q"]) == 0
+    monkeypatch.setenv("TROPALIGN_DB", str(tmp_path))
+    (tmp_path / "p.fa").write_text(FASTA)
+    tropalign.SequenceStore.build("p.fa", "swissprot.tdb")
+    assert main([*words, "-o", "near.m8", "-q"]) == 0
+    assert (tmp_path / "far.m8").read_bytes() == (tmp_path / "near.m8").read_bytes() != b""
+    assert main(["submit", "--server", url, "find", "q.fa", "uniref", "-o", "far.m8"]) == 3
+    assert "uniref: there is no such file here, nor a database of this name on the server" in capsys.readouterr().err
+
+
+def test_a_result_is_an_input_of_another_job(url):
+    server = connect(url)
+    aligned = server.submit("msa", {"family": ("p.fa", FASTA.encode())}).wait()
+    tree = server.submit("tree", {"taxa": aligned.as_input()}).wait()
+    assert tree.state == "done" and tree.result().startswith(b"(")
+    with pytest.raises(UsageError, match="has no output 'report': it has main"):
+        server.submit("tree", {"taxa": aligned.as_input("report")})
 
 
 def test_equal_databases_have_their_own_names_and_are_built_again_once_deleted(url):

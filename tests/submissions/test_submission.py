@@ -121,7 +121,7 @@ def test_every_value_of_every_option_survives_the_command_that_is_shown(verb):
         (None, "the submission: is an object of JSON"),
         ([], "the submission: is an object of JSON"),
         ({}, "verb: is the name of a verb"),
-        ({"verb": "pairs"}, "inputs.queries: pairs needs it: give a file, a text or a database"),
+        ({"verb": "pairs"}, "inputs.queries: pairs needs it: give a file, a text, a database or a job"),
         ({"verb": "pairs", "x": 1}, "the submission: has an unknown field 'x'"),
         (
             {"verb": "pairs", "inputs": {"query": []}},
@@ -132,7 +132,7 @@ def test_every_value_of_every_option_survives_the_command_that_is_shown(verb):
         ({"verb": "pairs", "inputs": {"queries": [{"file": "../x"}]}}, r"inputs.queries\[0\].file: is the SHA-256"),
         ({"verb": "pairs", "inputs": {"queries": [{"file": DIGEST, "text": "x"}]}}, "has one of file"),
         ({"verb": "pairs", "inputs": {"queries": [{"file": DIGEST}] * 2}}, "inputs.queries: takes one file at most"),
-        ({"verb": "pairs", "inputs": {"queries": [{"database": "a/b"}]}}, "is the id of a database"),
+        ({"verb": "pairs", "inputs": {"queries": [{"database": "a\nb"}]}}, "is the id or the name of a database"),
         ({"verb": "tree", "inputs": {"taxa": [{"database": "ab"}]}}, "holds sequences, and this is to be alignment"),
         ({"verb": "pairs", "inputs": {"queries": [{"text": " "}]}}, "is empty: paste something"),
         ({"verb": "pairs", "inputs": {"queries": [{"text": "\ud800"}]}}, "half letters"),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from tropalign.errors import TropalignError
+from tropalign.errors import InputError, TropalignError
 from tropalign.options.option import Options, again, option
 from tropalign.verbs.command import Command
 from tropalign.verbs.run_options import OutputOptions
@@ -73,6 +74,7 @@ class Submit(Command, ServerOptions, JobOptions, EarlierOptions, WhereOptions):
     example = """example:
   tropalign submit pairs proteins.fa -o pairs.tsv --mode global --server https://align.example.org
   tropalign submit search globins.hmm proteome.fa -o hits.txt --title globins --detach
+  tropalign submit find proteins.fa swissprot -o hits.m8
   tropalign submit --list
   tropalign submit --fetch ID -o hits.txt
 
@@ -142,12 +144,19 @@ Exit codes: those of the verb; 4 when the server cannot be reached, 130 interrup
 def _submit(server: Server, asked: Submit) -> None:
     from tropalign.execution.files import check_outputs
     from tropalign.submissions.command_line import submission_of
+    from tropalign.submissions.verbs import served_verb
 
     submission, inputs, outputs = submission_of(asked.command)
     if not asked.detach:
         check_outputs(list(outputs.values()), list(inputs.values()))
         _check_terminal(submission, outputs["main"])
-    sent = {path: server.uploads.file(path) for path in dict.fromkeys(inputs.values())}
+    stores = {
+        inputs[item.name]
+        for one in served_verb(submission.verb).inputs
+        for item in submission.inputs.get(one.dest, ())
+        if one.takes_database
+    }
+    sent = {path: _sent(server, path, path in stores) for path in dict.fromkeys(inputs.values())}
     items = {
         dest: [{**sent[inputs[item.name]], "name": item.name} for item in given]
         for dest, given in submission.inputs.items()
@@ -167,6 +176,19 @@ def _submit(server: Server, asked: Submit) -> None:
     _watch(job, asked.quiet or "-q" in asked.command or "--quiet" in asked.command)
     for role, path in outputs.items():
         job.write(path, role)
+
+
+def _sent(server: Server, path: str, may_be_database: bool) -> dict[str, str]:
+    """A file as submissions name it; a bare name that no file here has is a database there."""
+    from tropalign.sequences.databases import SUFFIX
+
+    if not may_be_database or path in ("-", "") or os.path.basename(path) != path or os.path.lexists(path):
+        return server.uploads.file(path)
+    name = path.removesuffix(SUFFIX)
+    found = next((each for each in server.databases() if name in (each.id, each.name)), None)
+    if found is None:
+        raise InputError("there is no such file here, nor a database of this name on the server", file=path)
+    return {"database": found.id}
 
 
 def _check_terminal(submission: Submission, path: str) -> None:

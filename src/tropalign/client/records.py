@@ -156,11 +156,13 @@ class RemoteDatabase:
     Parameters
     ----------
     owner
-        Who has built it.
+        Who has built it; empty where it is the server's own.
     shared
         Whether all users of the server may use it, rather than its owner alone.
     job
         The id of the job that has built it; empty once that is deleted.
+    installed
+        Whether the server's operator has installed it for all users.
     """
 
     id: str
@@ -171,6 +173,7 @@ class RemoteDatabase:
     owner: str = ""
     shared: bool = False
     job: str = ""
+    installed: bool = False
 
 
 def databases_of(found: Any, what: str) -> list[RemoteDatabase]:
@@ -184,9 +187,10 @@ def databases_of(found: Any, what: str) -> list[RemoteDatabase]:
 def _database(entry: Any) -> RemoteDatabase:
     id, name, alphabet = (entry[key] for key in ("id", "name", "alphabet"))
     n_sequences, n_residues = (entry.get(key) or 0 for key in ("sequences", "residues"))
-    owner, shared, job = entry.get("owner", ""), entry.get("shared") is True, entry.get("job") or ""
+    owner, job = entry.get("owner") or "", entry.get("job") or ""
+    shared, installed = entry.get("shared") is True, entry.get("installed") is True
     if not all(isinstance(text, str) for text in (id, name, alphabet, owner, job)) or not all(
         isinstance(number, int) for number in (n_sequences, n_residues)
     ):
         raise TypeError("a database has text and numbers")
-    return RemoteDatabase(id, name, alphabet, n_sequences, n_residues, owner, shared, job)
+    return RemoteDatabase(id, name, alphabet, n_sequences, n_residues, owner, shared, job, installed)

@@ -202,6 +202,21 @@ class RemoteJob:
         output = self._output(role)
         write_to(path, lambda out: self._fetch(output, out))
 
+    def as_input(self, role: str = "main") -> dict[str, str]:
+        """Names a result as an input of another job, so that it is not sent again.
+
+        Parameters
+        ----------
+        role
+            Which of the results: "main", or one that was asked for beside it, such as "representatives".
+
+        Returns
+        -------
+        dict of str to str
+            A value for the inputs of `Server.submit`; the server refuses it where the job has no such result.
+        """
+        return {"job": self.id, "role": role}
+
     def cancel(self) -> RemoteJob:
         """Asks the server to end it. A job that has ended stays as it is."""
         self._ask("POST", "/cancel")

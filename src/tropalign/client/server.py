@@ -126,7 +126,7 @@ class Server:
             Of the command line, such as "pairs" or "db build".
         inputs
             By the names of its arguments, such as "queries" and "targets": a path, a `RemoteDatabase`, (name, bytes),
-            or a list of these.
+            an earlier job's `RemoteJob.as_input`, or a list of these.
         options
             By their names, such as {"mode": "global", "min_score": 30}.
         format
@@ -203,7 +203,7 @@ class Server:
                 return
 
     def databases(self) -> list[RemoteDatabase]:
-        """The databases that one may use there: one's own, then what others share."""
+        """The databases that one may use there: one's own, then the server's, then what others share."""
         _, found = self._transport.json("GET", "/api/v1/databases")
         return databases_of(found, "lists no databases")
 
@@ -213,7 +213,7 @@ class Server:
         Parameters
         ----------
         name
-            As `build_database` called it.
+            As `build_database` called it, or as the server's operator calls the store.
 
         Raises
         ------

@@ -33,6 +33,12 @@ class WhereOptions(Options, group="where"):
     database: str | None = option(
         default=None, role="machine", metavar="URL", help="postgresql://USER@HOST/NAME in place of SQLite in the folder"
     )
+    databases: str | None = option(
+        default=None,
+        role="machine",
+        metavar="DIR",
+        help="folder of stores (.tdb) that all users may search, under the names of the files; it is only read",
+    )
     root_path: str | None = option(
         default=None, role="machine", metavar="PATH", help="where a reverse proxy has it, like /tropalign"
     )
@@ -43,6 +49,13 @@ class WorkOptions(Options, group="work"):
 
     workers: int = option(
         default=1, role="machine", kind=whole(0, 1000), metavar="N", help="jobs at a time (default: 1)"
+    )
+    keep_days: float | None = option(
+        default=None,
+        role="machine",
+        kind=POSITIVE,
+        metavar="DAYS",
+        help="delete jobs with their files so long after their end (default: never); databases stay",
     )
     only_workers: bool = option(default=False, role="machine", help="no pages: work for a server on the same database")
     threads: int = again(
@@ -204,6 +217,7 @@ class Serve(Command, WhereOptions, WorkOptions, AccessOptions, LimitOptions):
   tropalign serve
   tropalign serve --add-token alice
   tropalign serve --host 0.0.0.0 --port 8000 --folder /srv/tropalign --workers 4
+  tropalign serve --databases /srv/databases
 
 Open the address that it prints: who has it is let in, as long as nobody was given a token. Beyond this machine every
 user needs one, or a reverse proxy says who asks.
@@ -231,6 +245,7 @@ def settings_of(options: Serve) -> Settings:
     return Settings(
         folder=Path(options.folder).absolute() if options.folder else data_folder(),
         database=options.database,
+        installed=Path(options.databases).absolute() if options.databases else None,
         host=options.host,
         port=options.port,
         n_workers=options.workers,
@@ -241,6 +256,7 @@ def settings_of(options: Serve) -> Settings:
         allowed_hosts=tuple(options.allowed_host or ()),
         requires_token=options.require_token,
         is_https=options.https,
+        keep_days=options.keep_days,
         root_path=(options.root_path or "").rstrip("/"),
         limits=limits_of(options),
     )

@@ -143,6 +143,13 @@ class Job:
     inputs: tuple[JobFile, ...] = ()
     outputs: tuple[JobFile, ...] = ()
 
+    @property
+    def sources(self) -> tuple[str | None, ...]:
+        """The id of the job whose output an input is, for each of `inputs`; None for all others."""
+        items = [item for given in self.request.get("inputs", {}).values() for item in given]
+        found = [item.get("job") for item in items[: len(self.inputs)]]
+        return (*found, *[None] * (len(self.inputs) - len(found)))
+
 
 @dataclass(frozen=True)
 class NewJob:
@@ -166,6 +173,10 @@ class Database:
 
     Parameters
     ----------
+    owner
+        Who has built it; nobody, an empty text, of one that the operator has installed.
+    digest
+        Of its content: of the file, or of an installed one its arrays.
     shared
         Whether all users of the server may name it, rather than its owner alone.
     """
@@ -181,6 +192,11 @@ class Database:
     created: float
     job: str | None = None
     shared: bool = False
+
+    @property
+    def is_installed(self) -> bool:
+        """Whether it is the operator's."""
+        return not self.owner
 
 
 @dataclass(frozen=True)
@@ -226,7 +242,15 @@ class Page:
 
 @dataclass(frozen=True)
 class JobLine:
-    """What a list shows of a job."""
+    """What a list shows of a job.
+
+    Parameters
+    ----------
+    started, finished
+        Seconds since 1970, UTC; None where it has not come to that.
+    size
+        Bytes of its outputs.
+    """
 
     id: str
     title: str
@@ -235,6 +259,9 @@ class JobLine:
     state: State
     progress: float | None
     created: float
+    started: float | None = None
+    finished: float | None = None
+    size: int = 0
 
 
 @dataclass(frozen=True)

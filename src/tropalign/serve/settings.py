@@ -9,6 +9,7 @@ from tropalign.errors import UsageError
 from tropalign.submissions.local_server import is_loopback
 
 MEGABYTE = 10**6
+SECONDS_OF_DAY = 24 * 3600.0
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,8 @@ class Settings:
         Files, work in progress and the embedded database.
     database
         URL of SQLAlchemy; None for SQLite in `folder`.
+    installed
+        Folder of stores that are databases of all users; None for none.
     host, port
         Where to listen.
     n_workers
@@ -81,12 +84,15 @@ class Settings:
         Whether browsers reach it by HTTPS: cookies are then marked so.
     root_path
         Where a proxy has it, such as "/tropalign".
+    keep_days
+        So long after its end a job is deleted with its files; None: never.
     lease_seconds
         After as long without a sign of its worker, a job is taken up by another one.
     """
 
     folder: Path
     database: str | None = None
+    installed: Path | None = None
     host: str = "127.0.0.1"
     port: int = 8080
     n_workers: int = 1
@@ -98,6 +104,7 @@ class Settings:
     requires_token: bool = False
     is_https: bool = False
     root_path: str = ""
+    keep_days: float | None = None
     lease_seconds: float = 30.0
     limits: Limits = field(default_factory=Limits)
 
@@ -105,6 +112,12 @@ class Settings:
     def is_loopback(self) -> bool:
         """Whether only this machine can reach it."""
         return is_loopback(self.host)
+
+    def kept_until(self, finished: float | None) -> float | None:
+        """When a job that ended then may be deleted, in seconds since 1970; None where it stays, or has not ended."""
+        if finished is None or self.keep_days is None:
+            return None
+        return finished + self.keep_days * SECONDS_OF_DAY
 
     @property
     def has_local_user(self) -> bool:

@@ -34,7 +34,9 @@ MOST_ITEMS, MOST_PASTED = 100, 32_000_000
 #: Options that speak of the main output's format.
 FORMAT_OPTIONS = frozenset(("columns", "matrix_values", "matrix_layout", "db_size", "textw", "notextw", "noali", "acc"))
 _DIGEST, _ID = re.compile(r"[0-9a-f]{64}"), re.compile(r"[A-Za-z0-9_-]{1,64}")
-_SOURCES = ("file", "database", "text")
+#: Letters of a database's id or name.
+MOST_LETTERS = 200
+_SOURCES = ("file", "database", "text", "job")
 #: What files are called that nobody has named, by what they hold.
 _NAMES = {
     "alignment": "alignment.fa", "models": "models.hmm", "tree": "tree.nwk", "table": "table.tsv", "graph": "graph.tsv",
@@ -53,15 +55,20 @@ class InputItem:
     file
         SHA-256 of a stored file.
     database
-        The id of a store.
+        The id of a store, or until a server has seen it its name.
     text
         What was pasted.
+    job, role
+        The id of the job whose output the file is, and which one: "main", or one beside it. Until a server has looked
+        it up, `file` is None.
     """
 
     name: str
     file: str | None = None
     database: str | None = None
     text: str | None = None
+    job: str | None = None
+    role: str | None = None
 
 
 @dataclass(frozen=True)
@@ -190,7 +197,7 @@ class Submission:
 
 
 def _item_json(item: InputItem) -> dict[str, str]:
-    found = {source: value for source in _SOURCES if (value := getattr(item, source)) is not None}
+    found = {part: value for part in (*_SOURCES, "role") if (value := getattr(item, part)) is not None}
     return {**found, "name": item.name}
 
 
@@ -216,7 +223,7 @@ def _inputs(verb: ServedVerb, data: Mapping[str, Any]) -> dict[str, tuple[InputI
     found = {one.dest: tuple(_items(one, given[one.dest])) for one in verb.inputs if given.get(one.dest)}
     for one in verb.inputs:
         if one.required and one.dest not in found:
-            raise FieldError(f"inputs.{one.dest}", f"{verb.name} needs it: give a file, a text or a database")
+            raise FieldError(f"inputs.{one.dest}", f"{verb.name} needs it: give a file, a text, a database or a job")
         if one.dest in found and verb.option(one.dest) is not None and _options_given(data).get(one.dest):
             raise FieldError(f"inputs.{one.dest}", "is given as a file and by name: give one of them")
     return found
@@ -233,15 +240,16 @@ def _items(one: InputField, given: Any) -> Iterator[InputItem]:
 
 
 def _item(one: InputField, item: Any, where: str) -> InputItem:
-    _check_keys(item, where, (*_SOURCES, "name"))
+    _check_keys(item, where, (*_SOURCES, "role", "name"))
     sources = {source: item[source] for source in _SOURCES if source in item}
-    if len(sources) != 1 or not all(isinstance(value, str) for value in sources.values()):
-        raise FieldError(where, "has one of file (its SHA-256), database (its id) and text")
-    ((source, value),) = sources.items()
+    is_known = {*sources} == {"file", "job"}  # the output of a job, as a server has looked it up
+    if (len(sources) != 1 and not is_known) or not all(isinstance(value, str) for value in sources.values()):
+        raise FieldError(where, "has one of file (its SHA-256), database (its id or name), text and job (its id)")
+    source, value = next(iter(sources.items()))
     if source == "file" and not _DIGEST.fullmatch(value):
         raise FieldError(f"{where}.file", "is the SHA-256 of a file that was sent before, in hexadecimal")
-    if source == "database" and not _ID.fullmatch(value):
-        raise FieldError(f"{where}.database", "is the id of a database")
+    if source == "database" and not (value and len(value) <= MOST_LETTERS and value.isprintable()):
+        raise FieldError(f"{where}.database", "is the id or the name of a database")
     if source == "database" and not one.takes_database:
         raise FieldError(f"{where}.database", f"holds sequences, and this is to be {one.kind}: give a file")
     if source == "text":
@@ -249,7 +257,21 @@ def _item(one: InputField, item: Any, where: str) -> InputItem:
     name = item.get("name", "")
     if not isinstance(name, str) or len(name) > 1_000:
         raise FieldError(f"{where}.name", "is the name of a file")
-    return InputItem(sanitised(name, _NAMES.get(one.kind, "sequences.fa")), **sources)
+    return InputItem(sanitised(name, _NAMES.get(one.kind, "sequences.fa")), **sources, role=_role(item, where))
+
+
+def _role(item: Mapping[str, Any], where: str) -> str | None:
+    """Which output of a job an item is."""
+    if "job" not in item:
+        if "role" in item:
+            raise FieldError(f"{where}.role", "is of an output of a job: name that, too")
+        return None
+    role = item.get("role", MAIN)
+    if not _ID.fullmatch(item["job"]):
+        raise FieldError(f"{where}.job", "is the id of a job")
+    if not isinstance(role, str) or not _ID.fullmatch(role):
+        raise FieldError(f"{where}.role", "is the role of an output, such as main")
+    return role
 
 
 def _check_pasted(text: str, where: str) -> None:

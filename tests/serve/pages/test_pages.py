@@ -5,10 +5,11 @@ import re
 from pathlib import Path
 
 import pytest
-from serve.pages.site import parsed, skip_without
+from serve.pages.site import Site, parsed, skip_without
 
 import tropalign
-from tropalign.serve.records import Database, State
+from tropalign.serve.records import Database, Search, State
+from tropalign.serve.settings import Limits, Settings
 from tropalign.submissions.verbs import SERVED, served_verb
 
 WEB = Path(tropalign.__file__).parent / "serve" / "web"
@@ -60,7 +61,7 @@ def chosen_in(select):
 def test_pages_are_whole_small_and_fit_for_screen_readers(site, path):
     answer = site.http.get(path)
     assert answer.status_code == 200 and answer.headers["content-type"] == "text/html; charset=utf-8"
-    assert len(answer.content) < 30_000  # msa's form has the most fields
+    assert len(answer.content) < 31_000  # msa's form has the most fields
     check_page(parsed(answer.text))
 
 
@@ -169,6 +170,57 @@ def test_a_job_is_run_again_with_changes(site):
     assert [file.name for file in again.inputs] == ["big.fa"]
 
 
+ALIGNED = ("a.fasta", "text/plain", b">a\nMKVLAW\n>b\nMKILAW\n>c\nMKVL-W\n")
+
+
+def test_a_result_is_used_as_input_of_another_job(site):
+    job = site.submit("msa", family__text=">a\nMKVLAW\n>b\nMKILAW\n>c\nMKVLW\n", title="Three")
+    site.finish(job, main=ALIGNED)
+    page = check_page(site.page(f"/jobs/{job.id}"))
+    forms = {link.text: link["href"] for link in page.one("nav", **{"aria-label": "Use a.fasta"}).all("a")}
+    assert {*forms} == {served_verb(name).title for name in ("tree", "build", "score", "place")}
+    kept = check_page(site.page(forms["Place reads"])).one("input", name="reference.kept")
+    assert "checked" in kept.attributes and kept["value"] == f"job:{job.id}:main:a.fasta"
+    form = check_page(site.page(forms["Make a tree"]))
+    assert "Result of “Three”: a.fasta" in text_of(form)
+    made = site.submit("tree", queries__text="", taxa__kept=form.one("input", name="taxa.kept")["value"])
+    assert made.command == "tropalign tree a.fasta -o a.nwk"
+    assert made.inputs[0].digest == job_output(site, job).digest and made.sources == (job.id,)
+    shown = check_page(site.page(f"/jobs/{made.id}"))
+    assert f"/jobs/{job.id}" in [link["href"] for link in shown.all("a")]
+    site.http.delete(f"/api/v1/jobs/{job.id}").raise_for_status()
+    assert "another job" not in text_of(check_page(site.page(f"/jobs/{made.id}")))
+    again = site.page(f"/new/tree?from={made.id}").one("input", name="taxa.kept")["value"]
+    assert site.submit("tree", queries__text="", taxa__kept=again, opt__method="upgma").inputs[0].name == "a.fasta"
+    answer = site.send("tree", taxa__kept=f"job:{job.id}:main:a.fasta")
+    sentence = "the job whose result is to be read was deleted, or is somebody else's: give the file"
+    assert answer.status_code == 422
+    assert sentence in check_page(parsed(answer.text)).one("p", id="taxa-error").text
+    assert site.send("tree", taxa__kept="job:").status_code == 422
+    assert site.http.get(forms["Make a tree"]).status_code == 404
+
+
+def test_what_no_verb_reads_is_not_offered(site):
+    job = site.submit("msa", family__text=">a\nMKVLAW\n>b\nMKILAW\n", format="html")
+    site.finish(job, main=("a.html", "text/html", b"<p>"))
+    assert "as input of" not in text_of(check_page(site.page(f"/jobs/{job.id}")))
+    assert site.http.get(f"/new/tree?use={job.id}").status_code == 404
+    form = check_page(site.page("/new/cluster"))
+    assert "checked" in form.one("input", id="out.representatives").attributes
+    job = site.submit("cluster", queries__text=">a\nMKVLAW\n", opt__min_identity="0.9", outputs=["representatives"])
+    site.finish(job, main=TSV, representatives=("r.fasta", "text/plain", b">a\nMKVLAW\n"))
+    page = check_page(site.page(f"/jobs/{job.id}"))
+    links = [link["href"] for link in page.one("nav", **{"aria-label": "Use r.fasta"}).all("a")]
+    assert links == [f"/new/{verb}?use={job.id}&role=representatives" for verb in ("place", "msa", "find")]
+    site.storage.jobs.set_shared(job.id, True)
+    seen = site.page(f"/shared/{site.storage.jobs.get(job.id).share}")
+    assert "as input of" not in text_of(seen)
+
+
+def job_output(site, job):
+    return site.storage.jobs.get(job.id).outputs[0]
+
+
 def test_a_job_shows_where_it_stands(site):
     job, later = site.submit(title="First"), site.submit(queries__text=">z\nMKVL", title="Second")
     page = check_page(site.page(f"/jobs/{later.id}"))
@@ -193,6 +245,80 @@ def test_a_finished_job_shows_its_result(site):
     assert f"/api/v1/jobs/{job.id}/files/main" in links
     assert all(site.http.get(link).status_code == 200 for link in links)
     assert not list(page.all("iframe")) and not list(page.all("progress"))
+
+
+def test_a_list_shows_what_jobs_took_and_several_are_stopped_or_deleted(site):
+    done, *waiting = (site.submit(queries__text=f">a{k}\nMKV", title=f"job{k}") for k in range(4))
+    site.finish(done, main=TSV)
+    page = check_page(site.page("/jobs"))
+    last = list(page.one("tbody").all("tr"))[-1]
+    assert last.one("input", type="checkbox")["value"] == done.id
+    took, size = (cell.text for cell in last.all("td", class_="number quiet"))
+    assert took.endswith(" s") and size == f"{len(TSV[2])} bytes"
+    assert not list(check_page(site.page("/")).all("input", type="checkbox"))
+    chosen = [done.id, waiting[0].id, "nonsense", "a" * 26]
+    assert site.http.post("/jobs", data={"do": "cancel", "job": chosen}).headers["location"] == "/jobs"
+    states = [site.storage.jobs.get(job.id).state for job in (done, *waiting)]
+    assert states == [State.DONE, State.CANCELLED, State.QUEUED, State.QUEUED]
+    answer = site.http.post("/jobs", data={"do": "delete", "job": chosen})
+    asks = check_page(parsed(answer.text))
+    assert answer.status_code == 200 and asks.one("h1").text == "Delete 2 jobs?"
+    assert [each.text for each in asks.one("ul").all("li")] == ["job0", "job1"]
+    sent = [(each["name"], each["value"]) for each in asks.one("main").all("input")]
+    assert {name for name, _ in sent} == {"csrf", "job", "do", "sure"}
+    data = {"do": "delete", "sure": "1", "job": [value for name, value in sent if name == "job"]}
+    assert site.http.post("/jobs", data=data).status_code == 303
+    assert [job.title for job in site.storage.jobs.lines(Search("local")).jobs] == ["job3", "job2"]
+    assert site.http.post("/jobs", data={"do": "delete"}).status_code == 303
+
+
+def test_jobs_of_others_are_not_chosen(closed_site):
+    site = closed_site
+    site.log_in("alice")
+    job = site.submit()
+    site.log_in("bob")
+    word = next(site.page("/databases").all("input", name="csrf"))["value"]
+    for what in ("cancel", "delete"):
+        answer = site.http.post("/jobs", data={"do": what, "sure": "1", "job": job.id, "csrf": word})
+        assert answer.status_code == 303
+    assert site.storage.jobs.get(job.id).state is State.QUEUED
+
+
+def test_a_job_says_until_when_it_is_kept(tmp_path, server_modules):
+    from tropalign.serve.web.api_models import moment
+    from tropalign.serve.web.templating import when
+
+    made = Site(Settings(folder=tmp_path / "server", keep_days=30))
+    try:
+        job = made.submit()
+        assert "Results are kept for 30 days." in text_of(check_page(made.page("/new/find")))
+        assert "kept until" not in text_of(check_page(made.page(f"/jobs/{job.id}")))
+        made.finish(job, main=TSV)
+        until = made.storage.jobs.get(job.id).finished + 30 * 86400
+        assert f"kept until {when(until)} UTC" in text_of(check_page(made.page(f"/jobs/{job.id}")))
+        assert made.http.get(f"/api/v1/jobs/{job.id}").json()["kept_until"] == moment(until)
+    finally:
+        made.close()
+
+
+def test_a_form_begins_with_sequences_and_tells_the_queue_and_limits(site):
+    site.submit(queries__text=">z\nMKV")
+    page = check_page(site.page("/new/pairs"))
+    fields = [each.get("id") for each in page.one("form", id="job").all("textarea", "select", "button")]
+    assert fields[0] == "queries.text" and fields.index("send") < fields.index("opt.mode") < fields.index("format")
+    words = text_of(page)
+    assert "Waiting now: 1 (1 yours); running: 0. Each user may have 2 running and 100 waiting" in words
+    assert "each job 4.0 GB of memory, 24 h and 5,000,000 sequences; each file 500.0 MB." in words
+
+
+def test_a_form_says_before_that_too_many_jobs_wait(tmp_path, server_modules):
+    made = Site(Settings(folder=tmp_path / "server", limits=Limits(queued_per_user=1)))
+    try:
+        assert "As many" not in text_of(made.page("/new/pairs"))
+        made.submit()
+        assert "As many of your jobs wait as may (1)" in text_of(check_page(made.page("/new/pairs")))
+    finally:
+        made.close()
 
 
 def test_a_report_stands_in_a_frame_that_is_an_origin_of_its_own(site):
@@ -356,6 +482,28 @@ def test_databases_are_listed_used_and_deleted(site):
     site.http.post(f"/databases/{'a' * 26}/delete")
     assert [each.id for each in site.storage.databases.list("other")] == ["b" * 26]
     assert site.storage.databases.list("local") == ()
+
+
+def test_installed_databases_are_offered_and_cannot_be_deleted(site, tmp_path):
+    from tropalign.sequences import SequenceStore
+    from tropalign.serve.storage.installed_databases import InstalledDatabases
+
+    (tmp_path / "a.fa").write_text(">a\nMKVLAW\n>b\nMKILAW\n")
+    SequenceStore.build(tmp_path / "a.fa", tmp_path / "swissprot.tdb")
+    site.storage.databases.installed = InstalledDatabases(tmp_path)
+    (installed,) = site.storage.databases.list("local")
+    page = check_page(site.page("/databases"))
+    assert "this server" in text_of(page) and not [link for link in page.all("a") if link.text.startswith("Delete")]
+    first = next(check_page(site.page("/")).one("ul", class_="verbs").all("a"))
+    assert (first.text, first["href"]) == ("Search a database", "/new/find")
+    for slug, dest in (("find", "targets"), ("search", "sequences"), ("msa", "homologs")):
+        form = check_page(site.page(f"/new/{slug}"))
+        words = {option["value"]: option.text for option in form.one("select", id=f"{dest}.database").all("option")}
+        assert words[installed.id] == "swissprot (protein, 2 sequences, of this server)"
+    job = site.submit("find", queries__text=">q\nMKVLAW", targets__database=installed.id)
+    assert job.inputs[1].database == installed.id and job.title == "find q and swissprot"
+    check_page(site.page(f"/jobs/{job.id}"))
+    assert site.http.get(f"/databases/{installed.id}/delete").status_code == 404
 
 
 def test_a_database_is_shared_by_its_form_and_by_the_list(closed_site):

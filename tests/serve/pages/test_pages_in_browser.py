@@ -276,6 +276,32 @@ def test_a_job_is_submitted_by_the_keyboard_alone(visitor):
     assert visitor.until_job().verb == "msa"
 
 
+@pytest.mark.parametrize("slug", [name.replace(" ", "-") for name in SERVED])
+def test_run_is_reached_within_twelve_tabs(visitor, slug):
+    from selenium.webdriver import ActionChains, Keys
+
+    visitor.go(f"/new/{slug}")
+    ActionChains(visitor.browser).send_keys(Keys.TAB, Keys.ENTER).perform()  # past the menu
+    n = 1
+    while visitor.run("return document.activeElement.id") != "send":
+        ActionChains(visitor.browser).send_keys(Keys.TAB).perform()
+        n += 1
+        assert n <= 12, visitor.run("return document.activeElement.outerHTML")
+
+
+def test_control_enter_sends_from_any_field(visitor):
+    from selenium.webdriver import ActionChains, Keys
+
+    for place, title in (("[id='queries.text']", "From the text"), ("#title", "From the title")):
+        visitor.go("/new/pairs")
+        visitor.fill("[id='queries.text']", FASTA)
+        visitor.fill("#title", title)
+        visitor.one("[id='opt.min_score']").send_keys(str(len(title)))  # another job each time
+        visitor.one(place).click()
+        ActionChains(visitor.browser).key_down(Keys.CONTROL).send_keys(Keys.ENTER).key_up(Keys.CONTROL).perform()
+        assert visitor.until_job().title == title
+
+
 def test_everything_works_without_scripts(visitor, tmp_path):
     file = tmp_path / "by_hand.fasta"  # of its own: an equal job of another test would be given back
     file.write_text(">a\nMKVLAWHH\n>b\nMKILAWHH\n")
@@ -372,6 +398,26 @@ def test_a_page_says_that_the_server_is_away_and_goes_on(watcher):
         watcher.until(lambda: watcher.one("#away"))
         watcher.site.finish(job, State.FAILED, "it did not work")
     watcher.until_job("failed")
+
+
+def test_jobs_of_a_list_are_ticked_and_stay_so_while_it_changes(watcher):
+    first, second = (watcher.site.submit(queries__text=f">{k}\nMKV", title=f"job{k}") for k in range(2))
+    watcher.go("/jobs")
+    assert {place.text for place in watcher.all(".when time")} == {"just now"}
+    assert all(place.get_attribute("title").endswith(" UTC") for place in watcher.all(".when time"))
+    watcher.one(f"[id='job.{second.id}']").click()
+    watcher.site.finish(first, State.FAILED, "it did not work")
+    watcher.until(lambda: "failed" in watcher.one("tbody").text, 30)
+    assert watcher.one(f"[id='job.{second.id}']").is_selected()
+    assert watcher.run("return document.activeElement.id") == f"job.{second.id}"
+    assert not watcher.one(f"[id='job.{first.id}']").is_selected()
+    watcher.one("button[value=cancel]").click()
+    watcher.until(lambda: "cancelled" in watcher.one("tbody").text)
+    watcher.one("#all").click()
+    assert all(box.is_selected() for box in watcher.all("tbody input"))
+    watcher.one("button[value=delete]").click()
+    watcher.click("button.danger")
+    watcher.until(lambda: "No job yet" in watcher.one("main").text)
 
 
 def test_a_watched_job_that_is_deleted_elsewhere_is_shown_as_gone(watcher):

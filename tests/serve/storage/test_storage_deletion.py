@@ -34,6 +34,24 @@ def test_a_deleted_job_takes_its_inputs_and_outputs_along(storage):
     assert not storage.uploads.has("ann", job.inputs[0].digest)
 
 
+def test_jobs_that_ended_long_ago_are_deleted_with_their_files_and_others_are_not(storage_settings):
+    clock = Clock()
+    with Storage.open(storage_settings, clock=clock) as storage:
+        own_job(storage, "ann", "old", b">a\nMKV\n")
+        old = run_next(storage, b"an old result")
+        clock.now += 3 * DAY
+        own_job(storage, "ann", "new", b">b\nMKV\n")
+        new = run_next(storage, b"a new result")
+        waits = own_job(storage, "ann", "waits", b">c\nMKV\n")
+        clock.now += 8 * DAY
+        assert storage.delete_old_jobs(10) == 1
+        assert {job.id for job in storage.jobs.several([old.id, new.id, waits.id])} == {new.id, waits.id}
+        assert names(storage) == {new.inputs[0].digest, new.outputs[0].digest, waits.inputs[0].digest}
+        assert [(entry.action, entry.object) for entry in storage.audit.entries()] == [("expire", old.id)]
+        clock.now += 365 * DAY
+        assert storage.delete_old_jobs(10) == 1 and storage.jobs.get(waits.id)
+
+
 def test_files_that_another_job_has_stay_until_that_is_deleted(storage):
     own_job(storage, "ann", "one", b">a\nMKV\n")
     first = run_next(storage, b"the same result")

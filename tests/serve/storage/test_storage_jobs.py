@@ -359,7 +359,7 @@ def test_a_page_is_three_queries(storage):
     assert len([question for question in asked if question.startswith("SELECT")]) == 3
 
 
-def test_lines_are_the_jobs_of_a_list_in_two_queries(storage):
+def test_lines_are_the_jobs_of_a_list_in_three_queries(storage):
     from sqlalchemy import event
 
     for n in range(5):
@@ -375,7 +375,22 @@ def test_lines_are_the_jobs_of_a_list_in_two_queries(storage):
     questions = []
     event.listen(storage.engine, "before_cursor_execute", lambda *words: questions.append(words[2]))
     storage.jobs.lines(search)
-    assert len([question for question in questions if question.startswith("SELECT")]) == 2
+    assert len([question for question in questions if question.startswith("SELECT")]) == 3
+    last = storage.jobs.lines(Search("ann")).jobs[-1]
+    (job,) = (job for job in storage.jobs.list(Search("ann")).jobs if job.id == last.id)
+    assert (last.started, last.finished, last.size) == (job.started, job.finished, sum(f.size for f in job.outputs))
+    assert job.outputs and last.finished is not None
+
+
+def test_what_waits_and_runs_is_counted(storage):
+    assert storage.jobs.in_work("ann") == (0, 0, 0)
+    for n in range(3):
+        submit(storage, key=str(n))
+    submit(storage, owner="bob", key="b")
+    run_next(storage)
+    storage.queue.claim("a worker", 30.0, 10)
+    assert storage.jobs.in_work("ann") == (2, 1, 2)  # bob's turn has come
+    assert storage.jobs.in_work("carol") == (2, 1, 0)
 
 
 def test_what_takes_long_to_count_is_remembered_and_counted_anew_when_it_changes(storage, monkeypatch):

@@ -11,6 +11,7 @@ from storage_files import LIMITS, Clock, new_job
 from tropalign.serve.records import JobFile, Outcome, Search, State
 from tropalign.serve.settings import Settings
 from tropalign.serve.storage import Storage
+from tropalign.serve.storage.installed_databases import InstalledDatabases
 from tropalign.serve.storage.queue import MOST_DEATHS
 
 pytest.importorskip("hypothesis", reason="hypothesis is not installed")
@@ -209,6 +210,6 @@ def test_a_jobs_life_on_postgresql(postgresql_url, tmp_path):
                 for table in reversed(metadata.sorted_tables):
                     connection.execute(table.delete())
                 connection.exec_driver_sql("DELETE FROM job_words")
-            return Storage(storage.engine, storage.files, clock), lambda: None
+            return Storage(storage.engine, storage.files, InstalledDatabases(None), clock), lambda: None
 
         check(open_storage, 20)

@@ -186,7 +186,10 @@ def test_a_database_of_another_user_is_not_there(users):
     assert users.bob.get("/api/v1/databases").json == {"databases": []}
     inputs = {"family": [{"database": "db1"}]}
     answer = users.bob.post("/api/v1/jobs", {"verb": "msa", "format": "fasta", "inputs": inputs})
-    assert (answer.status, answer.error) == (422, "there is no such database")
+    assert (answer.status, answer.error) == (
+        422,
+        "there is no such database: choose one that is listed (GET /api/v1/databases)",
+    )
     nobodys = "there is no such database of yours: it was deleted, or is somebody else's"
     for method, body in (("DELETE", None), ("PATCH", {"shared": True})):
         answer = users.bob.ask(method, "/api/v1/databases/db1", body)
@@ -249,6 +252,66 @@ def test_shared_databases_are_everybodys_and_deleted_by_their_owner(users):
     assert users.alice.ask("DELETE", "/api/v1/databases/db1").status == 422  # a job waits for it
     users.bob.post(f"/api/v1/jobs/{answer.json['id']}/cancel")
     assert users.alice.ask("DELETE", "/api/v1/databases/db1").status == 204
+
+
+def test_an_input_is_the_output_of_another_job_of_the_user(users):
+    aligned = b">a\nMKVLAW\n>b\nMKILAW\n>c\nMKVL-W\n"
+    body = {"verb": "msa", "inputs": {"family": [{"text": aligned.decode().replace("-", ""), "name": "x.fa"}]}}
+    first = users.alice.post("/api/v1/jobs", {**body, "title": "Three"}).json
+
+    def tree(client=users.alice, **item):
+        return client.post("/api/v1/jobs", {"verb": "tree", "inputs": {"taxa": [{"job": first["id"], **item}]}})
+
+    answer = tree()
+    assert (answer.status, answer.json["field"]) == (422, "inputs.taxa")
+    assert answer.error == "the job Three is queued, and has no result to be read yet"
+    finish(users.server.storage, first["id"], [("main", "x.msa.fasta", "text/plain", aligned)])
+    answer = tree(role="report")
+    assert (answer.status, answer.error) == (422, "the job Three has no output 'report': it has main")
+    gone = "the job whose result is to be read was deleted, or is somebody else's: give the file"
+    assert (tree(users.bob).status, tree(users.bob).error) == (422, gone)
+    made = tree().json
+    assert made["inputs"] == [
+        {"dest": "taxa", "name": "x.msa.fasta", "size": len(aligned), "file": hashlib.sha256(aligned).hexdigest(),
+         "job": first["id"]}
+    ]  # fmt: skip
+    assert users.alice.ask("DELETE", f"/api/v1/jobs/{first['id']}").status == 204
+    assert tree().error == gone
+    assert users.alice.get(f"/api/v1/jobs/{made['id']}/inputs/taxa/0").body == aligned
+    assert users.alice.post(f"/api/v1/jobs/{made['id']}/formats/svg").status == 201
+
+
+@pytest.mark.parametrize(
+    ("item", "sentence"),
+    [({"job": "../x"}, "is the id of a job"), ({"job": "a", "role": "../main"}, "is the role of an output"),
+     ({"file": "0" * 64, "role": "main"}, "is of an output of a job"), ({"job": "a", "text": ">a"}, "has one of")],
+)  # fmt: skip
+def test_a_wrong_reference_to_a_job_is_refused(local, item, sentence):
+    answer = local.post("/api/v1/jobs", {"verb": "tree", "inputs": {"taxa": [item]}})
+    assert answer.status == 422 and sentence in answer.error and answer.json["field"].startswith("inputs.taxa[0]")
+
+
+def test_installed_databases_are_named_by_all_and_belong_to_nobody(users, tmp_path):
+    from tropalign.sequences import SequenceStore
+    from tropalign.serve.storage.installed_databases import InstalledDatabases
+
+    (tmp_path / "a.fa").write_bytes(PAIR)
+    SequenceStore.build(tmp_path / "a.fa", tmp_path / "swissprot.tdb")
+    users.server.storage.databases.installed = InstalledDatabases(tmp_path)
+    (found,) = users.bob.get("/api/v1/databases").json["databases"]
+    assert (found["name"], found["alphabet"], found["sequences"], found["residues"]) == ("swissprot", "protein", 2, 10)
+    assert (found["owner"], found["installed"], found["shared"]) == (None, True, True)
+    for named in ("swissprot", found["id"]):
+        inputs = {"queries": [{"text": ">a\nMK\n", "name": "a.fa"}], "targets": [{"database": named}]}
+        answer = users.alice.post("/api/v1/jobs", {"verb": "find", "inputs": inputs})
+        assert answer.status == 201 and answer.json["inputs"][1]["database"] == found["id"]
+        assert answer.json["command"] == "tropalign find a.fa swissprot.tdb -o a.tsv"
+    for method, body in (("DELETE", None), ("PATCH", {"shared": False})):
+        assert users.alice.ask(method, f"/api/v1/databases/{found['id']}", body).status == 404
+    (tmp_path / "swissprot.tdb").unlink()
+    assert users.bob.get("/api/v1/databases").json == {"databases": []}
+    answer = users.alice.post("/api/v1/jobs", {"verb": "find", "inputs": inputs})
+    assert answer.status == 422 and answer.json["field"] == "inputs.targets"
 
 
 def test_files_without_a_job_are_listed_and_deleted(users):

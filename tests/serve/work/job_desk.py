@@ -57,6 +57,24 @@ class Desk:
         )  # fmt: skip
         return self.storage.jobs.submit(new, self.settings.limits)[0].id
 
+    def submit_with(self, database):
+        """A protein against a database."""
+        query = self.storage.files.add_bytes(family(1, 2, "q").encode())
+        items = {
+            "queries": [{"file": query.digest, "name": "q.fa"}],
+            "targets": [{"database": database.id, "name": database.name}],
+        }
+        submission = Submission.from_json({"verb": "pairs", "inputs": items})
+        inputs = (
+            JobFile("queries", "q.fa", query.digest, query.size),
+            JobFile("targets", database.name, None, database.size, database=database.id),
+        )
+        new = NewJob(
+            owner="alice", verb="pairs", title="", tags=(), key=database.id, request=submission.as_json(),
+            command=submission.shown_command(), version=__version__, inputs=inputs,
+        )  # fmt: skip
+        return self.storage.jobs.submit(new, self.settings.limits)[0].id
+
     def job(self, id):
         return self.storage.jobs.get(id)
 

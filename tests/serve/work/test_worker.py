@@ -10,7 +10,7 @@ import sys
 from dataclasses import replace
 
 import pytest
-from job_desk import SUPERVISOR, WORKER, family, freeze, lives, wait_until
+from job_desk import SUPERVISOR, WORKER, Desk, family, freeze, lives, wait_until
 
 from tropalign import __version__
 from tropalign.execution.manifest import Manifest
@@ -52,6 +52,30 @@ def assert_went_on(desk, id, tmp_path):
     job = desk.ended(id)
     assert (job.state, job.attempt) == (State.DONE, 2)
     assert desk.text(job) == plain(MEDIUM, tmp_path)
+
+
+def test_an_installed_database_is_read_where_it_is_and_may_go_while_jobs_wait(settings, start, tmp_path):
+    from tropalign.sequences import SequenceStore
+
+    (folder := tmp_path / "databases").mkdir()
+    (tmp_path / "a.fa").write_text(family(3, 2))
+    settings = replace(settings, installed=folder)
+    desk = Desk(settings)
+    waiting = []
+    for name in ("stays", "goes", "changes"):
+        SequenceStore.build(tmp_path / "a.fa", folder / f"{name}.tdb")
+        waiting.append(desk.submit_with(desk.storage.databases.named_by("alice", name)))
+    (folder / "goes.tdb").unlink()
+    (tmp_path / "a.fa").write_text(family(4, 2))
+    SequenceStore.build(tmp_path / "a.fa", folder / "changes.tdb")
+    start(WORKER, settings)
+    stays, goes, changes = map(desk.ended, waiting)
+    assert stays.state is State.DONE, stays.message
+    assert sum(not line.startswith("#") for line in desk.text(stays).splitlines()) == 1 + 3
+    for name, job in (("goes", goes), ("changes", changes)):
+        sentence = f"the database {name} is no longer there, or has been replaced: choose it anew, or another one"
+        assert (job.state, job.message) == (State.FAILED, sentence)
+    desk.storage.close()
 
 
 def test_a_job_gives_the_bytes_of_the_command(desk, settings, start, tmp_path):

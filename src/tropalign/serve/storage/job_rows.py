@@ -14,6 +14,7 @@ from tropalign.errors import InputError, shown
 from tropalign.serve.records import Job, JobFile, State
 from tropalign.serve.storage.files import FileStore
 from tropalign.serve.storage.full_text import write_words
+from tropalign.serve.storage.installed_databases import is_installed
 from tropalign.serve.storage.schema import clean, databases, job_files, job_tags, jobs
 from tropalign.submissions.submission import BUILD
 
@@ -144,7 +145,9 @@ def add_files(connection: Connection, job: int, is_output: bool, files: Iterable
 
 
 def _is_database(connection: Connection, database: str) -> bool:
-    """Whether there is one, which is then not deleted before this transaction ends."""
+    """Whether there is one, which is then not deleted before this transaction ends; workers look for installed ones."""
+    if is_installed(database):
+        return True
     question = select(databases.c.id).where(databases.c.id == database).with_for_update(read=True)
     return connection.execute(question).first() is not None
 

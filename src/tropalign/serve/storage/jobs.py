@@ -32,7 +32,10 @@ from tropalign.serve.storage.job_rows import (
 )
 from tropalign.serve.storage.schema import clean, databases, job_files, job_tags, jobs, uploads
 
-_LINE = (jobs.c.number, jobs.c.id, jobs.c.title, jobs.c.verb, jobs.c.state, jobs.c.progress, jobs.c.created)
+_LINE = (
+    jobs.c.number, jobs.c.id, jobs.c.title, jobs.c.verb, jobs.c.state, jobs.c.progress, jobs.c.created, jobs.c.started,
+    jobs.c.finished,
+)  # fmt: skip
 #: How long, and of how many users, it is remembered what takes long to count.
 REMEMBERED_SECONDS, MOST_REMEMBERED = 10.0, 1_000
 #: Jobs of one page at most.
@@ -179,8 +182,9 @@ class Jobs:
         """A user's jobs as a list shows them, in a third of the time of `list`."""
         with reading(self._engine) as connection:
             rows, after = _found(connection, select(*_LINE), search)
-            tags = tags_of(connection, [row[0] for row in rows])
-        return Lines(tuple(_line(row, tuple(tags.get(row[0], ()))) for row in rows), after)
+            numbers = [row[0] for row in rows]
+            tags, sizes = tags_of(connection, numbers), _sizes_of(connection, numbers)
+        return Lines(tuple(_line(row, tuple(tags.get(row[0], ())), sizes.get(row[0], 0)) for row in rows), after)
 
     def tags(self, owner: str) -> dict[str, int]:
         """A user's tags and how many jobs have each, the most used first; changes made by other servers come later."""
@@ -266,6 +270,26 @@ class Jobs:
             found = {State(state): int(n) for state, n in connection.execute(question)}
         return {state: found.get(state, 0) for state in State}
 
+    def in_work(self, owner: str) -> tuple[int, int, int]:
+        """How many jobs of all users wait and run, and how many of this user's wait."""
+        question = (
+            select(jobs.c.owner, jobs.c.state, func.count())
+            .where(jobs.c.state.in_((State.QUEUED, State.RUNNING)))
+            .group_by(jobs.c.owner, jobs.c.state)
+        )
+        with reading(self._engine) as connection:
+            rows = connection.execute(question).all()
+        waiting = {name: int(n) for name, state, n in rows if state == State.QUEUED}
+        n_running = sum(int(n) for _, state, n in rows if state == State.RUNNING)
+        return sum(waiting.values()), n_running, waiting.get(clean(owner), 0)
+
+    def ended_before(self, at: float) -> tuple[str, ...]:
+        """Some of the jobs that had ended by then."""
+        ends = [state for state in State if state.is_final]
+        question = select(jobs.c.id).where(jobs.c.state.in_(ends), jobs.c.finished < at).limit(MOST_LISTED)
+        with reading(self._engine) as connection:
+            return tuple(connection.scalars(question))
+
     def stored_bytes(self, owner: str | None = None) -> int:
         """Bytes of the files of a user's jobs, or of everybody's, equal ones once."""
         with reading(self._engine) as connection:
@@ -310,9 +334,19 @@ def _found(connection: Connection, question: Select[Any], search: Search) -> tup
     return rows[:limit], str(rows[limit - 1][0]) if len(rows) > limit else None
 
 
-def _line(row: Any, tags: tuple[str, ...]) -> JobLine:
-    _number, id_, title, verb, state, progress, created = row
-    return JobLine(id_, title, verb, tags, State(state), progress, created)
+def _sizes_of(connection: Connection, numbers: Sequence[int]) -> dict[int, int]:
+    """Bytes of the outputs of jobs that have any, by their rows."""
+    question = (
+        select(job_files.c.job, func.sum(job_files.c.size))
+        .where(job_files.c.job.in_(numbers), job_files.c.is_output)
+        .group_by(job_files.c.job)
+    )
+    return {job: int(size) for job, size in connection.execute(question)} if numbers else {}
+
+
+def _line(row: Any, tags: tuple[str, ...], size: int) -> JobLine:
+    _number, id_, title, verb, state, progress, created, started, finished = row
+    return JobLine(id_, title, verb, tags, State(state), progress, created, started, finished, size)
 
 
 def _cursor(after: str) -> int:

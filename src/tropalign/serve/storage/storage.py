@@ -6,6 +6,7 @@ import os
 import secrets as random
 import time
 from collections.abc import Callable
+from contextlib import suppress
 
 from sqlalchemy import URL, Engine, select
 from sqlalchemy.dialects import postgresql, sqlite
@@ -13,7 +14,7 @@ from sqlalchemy.exc import DBAPIError
 
 from tropalign.errors import ResourceError
 from tropalign.serve.private import make_private_folder
-from tropalign.serve.settings import Settings
+from tropalign.serve.settings import SECONDS_OF_DAY, Settings
 from tropalign.serve.storage.audit import Audit
 from tropalign.serve.storage.database import (
     check_current,
@@ -25,6 +26,7 @@ from tropalign.serve.storage.database import (
     writing,
 )
 from tropalign.serve.storage.files import FileStore
+from tropalign.serve.storage.installed_databases import InstalledDatabases
 from tropalign.serve.storage.jobs import Jobs
 from tropalign.serve.storage.queue import Queue
 from tropalign.serve.storage.schema import jobs, secrets
@@ -42,6 +44,8 @@ class Storage:
         The database, whose tables are up to date.
     files
         The files.
+    installed
+        The operator's databases.
     clock
         Seconds since 1970.
 
@@ -51,10 +55,17 @@ class Storage:
         Its parts. Several threads may use them at a time, and several processes, each with a `Storage` of its own.
     """
 
-    def __init__(self, engine: Engine, files: FileStore, clock: Callable[[], float] = time.time) -> None:
-        self.engine, self.files = engine, files
+    def __init__(
+        self,
+        engine: Engine,
+        files: FileStore,
+        installed: InstalledDatabases,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.engine, self.files, self._clock = engine, files, clock
         self.jobs, self.queue = Jobs(engine, files, clock), Queue(engine, files, clock)
-        self.tokens, self.databases, self.audit = Tokens(engine, clock), Databases(engine, files), Audit(engine, clock)
+        self.tokens, self.audit = Tokens(engine, clock), Audit(engine, clock)
+        self.databases = Databases(engine, files, installed)
         self.uploads, self.ended_sessions = Uploads(engine, files, clock), EndedSessions(engine, clock)
 
     @classmethod
@@ -84,7 +95,7 @@ class Storage:
         engine = open_database(url)
         try:
             update_tables(engine) if migrate else check_current(engine)
-            return cls(engine, FileStore(folder / "files", engine), clock)
+            return cls(engine, FileStore(folder / "files", engine), InstalledDatabases(settings.installed), clock)
         except DBAPIError as error:
             engine.dispose()
             raise ResourceError(f"the database's tables cannot be made: {reason(error)}") from None
@@ -118,6 +129,17 @@ class Storage:
         """Forgets uploads of yesterday, and removes files that nothing has; says how many (`remove_unused`)."""
         self.uploads.forget_old()
         return self.files.remove_unused(grace_seconds)
+
+    def delete_old_jobs(self, keep_days: float) -> int:
+        """Deletes jobs that ended more than so many days ago, with their files, and says how many."""
+        n, before = 0, self._clock() - keep_days * SECONDS_OF_DAY
+        while old := self.jobs.ended_before(before):
+            for job in old:
+                with suppress(KeyError):  # its user has just deleted it
+                    self.jobs.delete(job)
+                    self.audit.note("", "", "expire", job)
+                    n += 1
+        return n
 
     def is_well(self) -> None:
         """Nothing, where the database answers and files can be written.

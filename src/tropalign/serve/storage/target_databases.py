@@ -1,6 +1,8 @@
-"""Databases of targets: stores that ``tropalign db build`` has made, which jobs name in place of a file."""
+"""Databases of targets, which jobs name in place of a file: stores that users' jobs have built, and installed ones."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 from sqlalchemy import Connection, Engine, delete, insert, select, update
 
@@ -8,6 +10,7 @@ from tropalign.errors import InputError, UsageError, shown
 from tropalign.serve.records import Database, State
 from tropalign.serve.storage.database import hold, reading, writing
 from tropalign.serve.storage.files import FileStore
+from tropalign.serve.storage.installed_databases import InstalledDatabases, is_installed
 from tropalign.serve.storage.schema import clean, databases, job_files, jobs
 
 
@@ -19,11 +22,13 @@ class Databases:
     engine
         The database of the server.
     files
-        The store, which has their files.
+        The store, which has the files of those that jobs have built.
+    installed
+        The operator's, which all users see.
     """
 
-    def __init__(self, engine: Engine, files: FileStore) -> None:
-        self._engine, self._files = engine, files
+    def __init__(self, engine: Engine, files: FileStore, installed: InstalledDatabases) -> None:
+        self._engine, self._files, self.installed = engine, files, installed
 
     def add(self, database: Database) -> None:
         """Notes a database. What a job has built is rather noted by `Queue.finish`, together with the job's end.
@@ -38,12 +43,14 @@ class Databases:
             insert_database(connection, database, self._files)
 
     def list(self, user: str) -> tuple[Database, ...]:
-        """What a user may name: one's own, then what others share; each by name."""
+        """What a user may name: one's own, then what is installed, then what others share; each by name."""
         is_own = databases.c.owner == user
         question = select(databases).where(is_own | databases.c.shared)
         question = question.order_by(~is_own, databases.c.name, databases.c.created, databases.c.id)
         with reading(self._engine) as connection:
-            return tuple(Database(**row) for row in connection.execute(question).mappings())
+            found = [Database(**row) for row in connection.execute(question).mappings()]
+        own = [each for each in found if each.owner == clean(user)]
+        return (*own, *self.installed.list(), *found[len(own) :])
 
     def set_shared(self, database: str, shared: bool) -> Database:
         """A database that all users may name from now on, or its owner alone; KeyError where there is none.
@@ -55,19 +62,26 @@ class Databases:
         return self.get(database)
 
     def named_by(self, user: str, database: str) -> Database:
-        """A database that this user may name; KeyError where there is none."""
-        found = self.get(database)
-        if found.owner != clean(user) and not found.shared:
+        """The database of this id, else the first of this name, of those that the user may name; or KeyError."""
+        known = self.list(user)
+        named = [*(each for each in known if each.id == database), *(each for each in known if each.name == database)]
+        if not named:
             raise KeyError(database)
-        return found
+        return named[0]
 
     def get(self, database: str) -> Database:
-        """A database, whoever asks; KeyError where there is none."""
+        """A database by its id, whoever asks; KeyError where there is none."""
+        if is_installed(database):
+            return self.installed.get(database)
         with reading(self._engine) as connection:
             row = connection.execute(select(databases).where(databases.c.id == database)).mappings().first()
         if row is None:
             raise KeyError(database)
         return Database(**row)
+
+    def path(self, database: Database) -> Path:
+        """Where its store is; KeyError where it is no longer there."""
+        return self.installed.path(database.id) if database.is_installed else self._files.path(database.digest)
 
     def delete(self, database: str) -> None:
         """Forgets a database, and its file unless a job has it, as the one that has built it does.

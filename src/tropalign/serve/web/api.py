@@ -232,7 +232,7 @@ def _verbs_json() -> bytes:
 
 @router.get("/databases", responses=models.DATABASES, tags=["databases"])
 def list_databases(request: Request) -> Response:
-    """Lists the databases of targets that you may name: yours, then what others share.
+    """Lists the databases of targets that you may name: yours, then those of the server, then what others share.
 
     A job of the verb "db build" makes one, which its title names.
     """

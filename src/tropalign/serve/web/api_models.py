@@ -55,13 +55,14 @@ class UploadsModel(BaseModel):
 
 
 class InputModel(BaseModel):
-    """An input of a job."""
+    """An input of a job; `job` is the job whose output the file is."""
 
     dest: str
     name: str
     size: int
     file: str | None = None
     database: str | None = None
+    job: str | None = None
 
 
 class OutputModel(BaseModel):
@@ -74,7 +75,10 @@ class OutputModel(BaseModel):
 
 
 class JobModel(BaseModel):
-    """A job. Times are ISO 8601, UTC; `progress` is between 0 and 1 where it is known."""
+    """A job. Times are ISO 8601, UTC; `progress` is between 0 and 1 where it is known.
+
+    From `kept_until` on the server deletes it; null where that is never, or not known yet.
+    """
 
     id: str
     verb: str
@@ -86,6 +90,7 @@ class JobModel(BaseModel):
     created: str
     started: str | None
     finished: str | None
+    kept_until: str | None
     command: str
     format: str | None
     options: dict[str, Any]
@@ -108,7 +113,7 @@ class JobsModel(BaseModel):
 
 
 class DatabaseModel(BaseModel):
-    """A database of targets, which submissions name in place of a file."""
+    """A database of targets, which submissions name in place of a file; of an installed one `owner` is null."""
 
     id: str
     name: str
@@ -117,13 +122,14 @@ class DatabaseModel(BaseModel):
     residues: int
     size: int
     created: str
-    owner: str
+    owner: str | None
     shared: bool
+    installed: bool
     job: str | None
 
 
 class DatabasesModel(BaseModel):
-    """The databases that you may name: yours, then what others share."""
+    """The databases that you may name: yours, then those of the server, then what others share."""
 
     databases: list[DatabaseModel]
 
@@ -142,8 +148,9 @@ _DIGEST = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 JOB_EXAMPLE: dict[str, Any] = {
     "id": "mzxw6ytboi2dknrwgy3tqojzga", "verb": "pairs", "title": "kinases", "tags": ["june"], "state": "running",
     "stage": "pairs", "progress": 0.42, "created": "2026-06-01T09:00:00.000Z", "started": "2026-06-01T09:00:01.250Z",
-    "finished": None, "command": "tropalign pairs kinases.fa --mode local -o kinases.tsv", "format": "tsv",
-    "options": {"mode": "local"}, "inputs": [{"dest": "queries", "name": "kinases.fa", "size": 5120, "file": _DIGEST}],
+    "finished": None, "kept_until": None, "command": "tropalign pairs kinases.fa --mode local -o kinases.tsv",
+    "format": "tsv", "options": {"mode": "local"},
+    "inputs": [{"dest": "queries", "name": "kinases.fa", "size": 5120, "file": _DIGEST}],
     "outputs": [], "message": "", "exit_code": None, "forecast": None, "owner": "alice", "shared": None,
     "version": "1.0.0", "queue_position": None,
 }  # fmt: skip
@@ -249,8 +256,9 @@ _TITLE = {"type": "string", "maxLength": MOST_TITLE_SENT}
 _TAGS = {**_STRINGS, "maxItems": MOST_TAGS}
 _ITEM = {
     "type": "object",
-    "properties": {name: {"type": "string"} for name in ("name", "file", "database", "text")},
-    "description": "one of file (its id), database (its id) or text; and a name",
+    "properties": {name: {"type": "string"} for name in ("name", "file", "database", "text", "job", "role")},
+    "description": "one of file (its id), database (its id or name), text or job (the id of a finished job of yours, "
+    "with the role of its output, main where none is given); and a name",
 }
 SUBMISSION = _body(
     "the submission",
@@ -327,10 +335,11 @@ def job_json(web: Web, job: Job, *, position: int | None = None, is_shared_view:
         "created": moment(job.created),
         "started": moment(job.started),
         "finished": moment(job.finished),
+        "kept_until": moment(web.settings.kept_until(job.finished)),
         "command": job.command,
         "format": job.request.get("format"),
         "options": job.request.get("options", {}),
-        "inputs": [_input(file) for file in job.inputs],
+        "inputs": [_input(file, source) for file, source in zip(job.inputs, job.sources, strict=True)],
         "outputs": [_output(file) for file in job.outputs],
         "message": job.message,
         "exit_code": 0 if job.state == State.DONE else job.exit_code,
@@ -357,8 +366,9 @@ def database_json(database: Database) -> dict[str, Any]:
         "residues": database.n_residues,
         "size": database.size,
         "created": moment(database.created),
-        "owner": database.owner,
+        "owner": database.owner or None,
         "shared": database.shared,
+        "installed": database.is_installed,
         "job": database.job,
     }
 
@@ -381,9 +391,10 @@ def moment(seconds: float | None) -> str | None:
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def _input(file: JobFile) -> dict[str, Any]:
+def _input(file: JobFile, job: str | None) -> dict[str, Any]:
     source = {"database": file.database} if file.database is not None else {"file": file.digest}
-    return {"dest": file.role, "name": file.name, "size": file.size, **source}
+    of_job = {} if job is None else {"job": job}
+    return {"dest": file.role, "name": file.name, "size": file.size, **source, **of_job}
 
 
 def _output(file: JobFile) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tropalign.submissions.form_texts import for_forms
 from tropalign.submissions.labels import output_label
+from tropalign.submissions.next_verbs import is_used
 from tropalign.submissions.option_values import FieldError
 from tropalign.submissions.verbs import format_of_verb
 
@@ -52,7 +53,7 @@ class KeptItem:
     Parameters
     ----------
     value
-        ``file:DIGEST:NAME`` of an earlier job, or ``example:DEST``.
+        ``file:DIGEST:NAME`` of an earlier job, ``job:ID:ROLE:NAME`` of an output, or ``example:DEST``.
     words
         Whose it is.
     """
@@ -165,7 +166,7 @@ def output_views(verb: ServedVerb, given: Given) -> list[OutputView]:
             each.role,
             output_label(each.role),
             for_forms(each.help),
-            each.role == verb.report if asked is None else each.role in asked,
+            (each.role == verb.report or is_used(verb.name, each.role)) if asked is None else each.role in asked,
         )
         for each in verb.outputs
         if not each.always

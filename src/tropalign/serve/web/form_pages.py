@@ -16,6 +16,7 @@ from tropalign.errors import TropalignError, UsageError, shown
 from tropalign.serve.records import Job
 from tropalign.serve.web.bodies import read_form
 from tropalign.serve.web.context import address_of, user_of, web_of
+from tropalign.serve.web.downloads import with_role
 from tropalign.serve.web.form_fields import (
     PASTED,
     Given,
@@ -32,8 +33,9 @@ from tropalign.serve.web.form_fields import (
 from tropalign.serve.web.refusals import Refused, refusal_of
 from tropalign.serve.web.user_jobs import own_job, submit
 from tropalign.submissions.file_names import sanitised
+from tropalign.submissions.next_verbs import uses_of
 from tropalign.submissions.submission import BUILD
-from tropalign.submissions.verbs import SERVED, InputField, ServedVerb, served_verb
+from tropalign.submissions.verbs import MAIN, SERVED, InputField, ServedVerb, served_verb
 
 if TYPE_CHECKING:
     from tropalign.serve.settings import Settings
@@ -72,6 +74,8 @@ class FormPages:
         given = Given()
         if "from" in asked:
             given = self._of_job(verb, self._earlier(request, asked["from"]))
+        elif "use" in asked:
+            given = self._of_output(verb, self._earlier(request, asked["use"]), asked.get("role", MAIN))
         elif "example" in asked:
             given = _of_example(verb)
         if "database" in asked:
@@ -148,6 +152,9 @@ class FormPages:
     def _kept(self, request: Request, verb: ServedVerb, value: str) -> dict[str, Any]:
         """An input that was kept, as an item."""
         kind, _, rest = value.partition(":")
+        if kind == "job":
+            id, role, _ = (*rest.split(":", 2), "", "")[:3]
+            return {"job": id, "role": role}
         if kind == "example" and rest in verb.example:
             return {
                 "file": self._add_text(request, example_bytes(verb.example[rest])),
@@ -180,6 +187,15 @@ class FormPages:
                     self._keep(given, dest, item["file"], str(item.get("name", "")))
         return given
 
+    def _of_output(self, verb: ServedVerb, job: Job, role: str) -> Given:
+        """A form whose input is what an earlier job has written."""
+        output = with_role(job.outputs, role)
+        uses = dict(uses_of(job.verb, str(job.request.get("format", "")), role))
+        if output is None or verb.name not in uses:
+            raise Refused(404, "the job has no such result that this verb reads: choose another one on the job's page")
+        kept = KeptItem(f"job:{job.id}:{role}:{output.name}", output.name, f"Result of “{job.title}”")
+        return Given(kept={uses[verb.name]: [kept]})
+
     def _keep(self, given: Given, dest: str, digest: str, name: str) -> None:
         """A pasted text goes back into its text area, unless it is long."""
         if name.startswith("pasted.") and dest not in given.texts:
@@ -194,7 +210,10 @@ class FormPages:
         given.kept.setdefault(dest, []).append(KeptItem(f"file:{digest}:{name}", name, "as before"))
 
     def _page(self, request: Request, verb: ServedVerb, given: Given, status: int = 200) -> Response:
-        databases = self.storage.databases.list(user_of(request).name) if _takers(verb) else ()
+        user = user_of(request).name
+        takes_databases = any(each.takes_database for each in verb.inputs)
+        databases = self.storage.databases.list(user) if takes_databases else ()
+        waiting, running, own_waiting = self.storage.jobs.in_work(user)
         sources = source_views(verb, given, databases)
         common, groups = option_groups(verb, given)
         first = [each for each in sources if each.is_shown]
@@ -216,6 +235,11 @@ class FormPages:
             tags=given.tags,
             shared=given.shared,
             error=given.error,
+            waiting=waiting,
+            running=running,
+            own_waiting=own_waiting,
+            limits=self.settings.limits,
+            keep_days=None if self.settings.keep_days is None else f"{self.settings.keep_days:g}",
             is_database=verb.name == BUILD,
             has_example=bool(verb.example) and all(example_path(name) for name in verb.example.values()),
         )
@@ -251,8 +275,15 @@ def _sent(verb: ServedVerb, form: FormData) -> Given:
         given.texts[each.dest] = _text(form, f"{each.dest}.text")
         given.databases[each.dest] = _text(form, f"{each.dest}.database")
         values = [value for value in form.getlist(f"{each.dest}.kept") if isinstance(value, str)]
-        given.kept[each.dest] = [KeptItem(value, _last(value.split(":", 2)[-1]), "as before") for value in values]
+        given.kept[each.dest] = [_kept_item(value) for value in values]
     return given
+
+
+def _kept_item(value: str) -> KeptItem:
+    """What a form has kept, as it is shown when the form comes back."""
+    is_output = value.startswith("job:")
+    name = value.split(":", 3 if is_output else 2)[-1]
+    return KeptItem(value, _last(name), "Result of a job" if is_output else "as before")
 
 
 def _text(form: FormData, name: str) -> str:

@@ -11,8 +11,11 @@ from urllib.parse import quote
 from tropalign.serve.records import Job, JobFile, State
 from tropalign.serve.web.templating import duration_text, percent, size_text
 from tropalign.submissions.form_texts import message_for_forms
+from tropalign.submissions.next_verbs import uses_of
+from tropalign.submissions.verbs import served_verb
 
 if TYPE_CHECKING:
+    from tropalign.serve.settings import Settings
     from tropalign.serve.storage import Storage
 
 PREVIEW_BYTES, PREVIEW_LINES, PREVIEW_ROWS, PREVIEW_COLUMNS = 16_000, 200, 40, 30
@@ -23,13 +26,22 @@ PAGE = "text/html"
 
 @dataclass(frozen=True)
 class FileView:
-    """A file of a job: what it is called, and where it is."""
+    """A file of a job: what it is called, where it is, and which job's page has it as a result."""
 
     role: str
     name: str
     kind: str
     size: str
     url: str
+    source: str = ""
+
+
+@dataclass(frozen=True)
+class UseView:
+    """What an output can be an input of: words and addresses of forms."""
+
+    name: str
+    forms: list[tuple[str, str]]
 
 
 @dataclass(frozen=True)
@@ -61,6 +73,8 @@ class JobView:
         What it is at, in words.
     took
         How long it ran.
+    kept_until
+        When the server may delete it; None where that is never.
     report
         Where its page is, if it has one.
     share
@@ -69,6 +83,8 @@ class JobView:
         In which it might be had beside its own.
     programs
         How its result is had without a browser: what by, and the words.
+    uses
+        What new jobs can do with its outputs.
     """
 
     id: str
@@ -82,6 +98,7 @@ class JobView:
     message: str
     created: float
     took: str
+    kept_until: float | None
     command: str
     version: str
     inputs: list[FileView]
@@ -92,6 +109,7 @@ class JobView:
     share: str | None
     formats: tuple[str, ...]
     programs: list[tuple[str, str]]
+    uses: list[UseView]
 
 
 def doing(job: Job, position: int | None) -> str:
@@ -104,8 +122,8 @@ def doing(job: Job, position: int | None) -> str:
 class JobViews:
     """Makes views of jobs, for owners and for those who have a link."""
 
-    def __init__(self, storage: Storage, root: str) -> None:
-        self._storage, self._root = storage, root
+    def __init__(self, storage: Storage, settings: Settings) -> None:
+        self._storage, self._settings, self._root = storage, settings, settings.root_path
 
     def own(
         self, job: Job, position: int | None, share_base: str, formats: tuple[str, ...], has_token: bool = True
@@ -159,9 +177,10 @@ class JobViews:
             message=message_for_forms(job.message),
             created=job.created,
             took=duration_text(job.finished - job.started) if job.finished and job.started else "",
+            kept_until=self._settings.kept_until(job.finished),
             command=job.command,
             version=job.version,
-            inputs=_inputs(job, files if has_inputs else None),
+            inputs=self._inputs(job, files if has_inputs else None),
             outputs=[_file(file, f"{files}/files/{quote(file.role, safe='')}") for file in job.outputs],
             report=None if report is None else f"{page}/report",
             pictures=[
@@ -173,7 +192,34 @@ class JobViews:
             share=share,
             formats=formats,
             programs=programs or [],
+            uses=self._uses(job) if has_inputs and job.state is State.DONE else [],
         )
+
+    def _uses(self, job: Job) -> list[UseView]:
+        format = str(job.request.get("format", ""))
+        found = []
+        for file in job.outputs:
+            forms = [
+                (served_verb(verb).title, f"{self._root}/new/{verb}?use={job.id}&role={file.role}")
+                for verb, _ in uses_of(job.verb, format, file.role)
+            ]
+            if forms:
+                found.append(UseView(file.name, forms))
+        return found
+
+    def _inputs(self, job: Job, base: str | None) -> list[FileView]:
+        """Inputs are numbered among those of their option; what was the output of a job that is there names it."""
+        named = {source for source in job.sources if source is not None and base is not None}
+        there = {each.id for each in self._storage.jobs.several(named) if each.owner == job.owner} if named else set()
+        seen: dict[str, int] = {}
+        found = []
+        for file, source in zip(job.inputs, job.sources, strict=True):
+            n = seen.setdefault(file.role, 0)
+            seen[file.role] = n + 1
+            url = "" if base is None or file.digest is None else f"{base}/inputs/{quote(file.role, safe='')}/{n}"
+            page = f"{self._root}/jobs/{source}" if source in there else ""
+            found.append(_file(file, url, page))
+        return found
 
     def _preview(self, file: JobFile) -> Preview | None:
         if file.digest is None or not file.media_type.startswith(TEXT_TYPES) or not file.size:
@@ -232,18 +278,6 @@ def preview_of(data: bytes, is_table: bool) -> Preview | None:
     return Preview("\n".join(lines[:PREVIEW_LINES]), [], [], is_cut or len(lines) > PREVIEW_LINES)
 
 
-def _file(file: JobFile, url: str) -> FileView:
+def _file(file: JobFile, url: str, source: str = "") -> FileView:
     kind = file.name.rpartition(".")[2] if "." in file.name else file.role
-    return FileView(file.role, file.name, kind, size_text(file.size), url)
-
-
-def _inputs(job: Job, base: str | None) -> list[FileView]:
-    """Inputs are numbered among those of their option."""
-    seen: dict[str, int] = {}
-    found = []
-    for file in job.inputs:
-        n = seen.setdefault(file.role, 0)
-        seen[file.role] = n + 1
-        url = "" if base is None or file.digest is None else f"{base}/inputs/{quote(file.role, safe='')}/{n}"
-        found.append(_file(file, url))
-    return found
+    return FileView(file.role, file.name, kind, size_text(file.size), url, source)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
@@ -12,6 +13,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from tropalign.errors import counted
 from tropalign.serve.private import LOCAL_ID
 from tropalign.serve.records import Database, Job, JobLine, Search, State
 from tropalign.serve.web.bodies import read_form
@@ -25,6 +27,7 @@ from tropalign.serve.web.user_jobs import (
     clean_tags,
     clean_title,
     delete_upload,
+    job_named,
     own_database,
     own_job,
     position_of,
@@ -41,6 +44,8 @@ if TYPE_CHECKING:
     from tropalign.serve.storage import Storage
 
 N_RECENT, N_LISTED = 8, 50
+#: What most visitors come for, and look for first.
+FIND = "find"
 TITLES = {
     400: "The request cannot be read",
     401: "Log in first",
@@ -94,8 +99,9 @@ class Pages:
     def __init__(self, settings: Settings, storage: Storage, templates: Templates) -> None:
         self.settings, self.storage, self.templates = settings, storage, templates
         self.root = settings.root_path
-        self.views = JobViews(storage, self.root)
-        self.verbs = [served_verb(name) for name in SERVED if name != BUILD]
+        self.views = JobViews(storage, settings)
+        first = (FIND, *(name for name in SERVED if name not in (FIND, BUILD)))
+        self.verbs = [served_verb(name) for name in first]
 
     def add_to(self, router: APIRouter) -> None:
         """Every address, and what answers."""
@@ -115,6 +121,7 @@ class Pages:
         for path, answer in shown.items():
             router.add_api_route(path, answer, methods=["GET"], response_class=Response)
         changed: dict[str, Callable[..., Any]] = {
+            "/jobs": self.change_chosen,
             "/jobs/{id}/edit": self.edit,
             "/jobs/{id}/cancel": self.cancel,
             "/jobs/{id}/share": self.share,
@@ -184,8 +191,41 @@ class Pages:
         back = f"{self.root}/jobs/{job.id}"
         sentence = "The job, its result and its inputs go; nothing brings them back."
         return self.templates.page(
-            request, "delete", here="jobs", name=job.title, sentence=sentence, action=f"{back}/delete", back=back
+            request,
+            "delete",
+            here="jobs",
+            name=job.title,
+            sentence=sentence,
+            action=f"{back}/delete",
+            back=back,
+            jobs=(),
         )
+
+    async def change_chosen(self, request: Request) -> Response:
+        """Stops or deletes the jobs that are ticked in a list; before a deletion it asks."""
+        form = await read_form(request)
+        ids = list(dict.fromkeys(str(id) for id in form.getlist("job")))[:N_LISTED]
+        what, is_sure = form.get("do"), bool(form.get("sure"))
+        await form.close()
+        return await run_in_threadpool(self._change_chosen, request, ids, what == "delete", is_sure)
+
+    def _change_chosen(self, request: Request, ids: list[str], deletes: bool, is_sure: bool) -> Response:
+        named = (job_named(web_of(request), user_of(request), id) for id in ids)
+        found = [job for job in named if job is not None]  # others were deleted meanwhile
+        if deletes and found and not is_sure:
+            sentence = "The jobs, their results and their inputs go; nothing brings them back."
+            back = f"{self.root}/jobs"
+            return self.templates.page(
+                request, "delete", here="jobs", name=counted(len(found), "jobs"), sentence=sentence, action=back,
+                back=back, jobs=found,
+            )  # fmt: skip
+        for job in found:
+            if deletes:
+                self._delete(request, job)
+            elif not job.state.is_final:
+                self.storage.jobs.cancel(job.id)
+                self._note(request, "cancel", job.id)
+        return self._to("/jobs")
 
     async def edit(self, request: Request, id: str) -> Response:
         """Another title, other tags."""
@@ -217,10 +257,13 @@ class Pages:
 
     def delete(self, request: Request, id: str) -> Response:
         """Deletes a job."""
-        job = self._own(request, id)
-        self.storage.jobs.delete(job.id)
-        self._note(request, "delete", job.id)
+        self._delete(request, self._own(request, id))
         return self._to("/jobs")
+
+    def _delete(self, request: Request, job: Job) -> None:
+        with suppress(KeyError):  # it was deleted by another request
+            self.storage.jobs.delete(job.id)
+            self._note(request, "delete", job.id)
 
     def reformat(self, request: Request, id: str, format: str) -> Response:
         """Computes a job in another format, unless that job is there already."""
@@ -243,7 +286,14 @@ class Pages:
             "copy of its file until that job is deleted, too."
         )
         return self.templates.page(
-            request, "delete", here="databases", name=database.name, sentence=sentence, action=action, back=back
+            request,
+            "delete",
+            here="databases",
+            name=database.name,
+            sentence=sentence,
+            action=action,
+            back=back,
+            jobs=(),
         )
 
     def delete_database(self, request: Request, id: str) -> Response:

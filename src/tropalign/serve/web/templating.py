@@ -125,13 +125,13 @@ class Templates:
         return HTMLResponse(text, status)
 
 
-def _line(environment: Environment) -> Callable[[JobLine], Markup]:
+def _line(environment: Environment) -> Callable[[JobLine, bool], Markup]:
     """A job in a list: most are as they were the last time."""
     template = environment.get_template("line.html")
 
     @lru_cache(MOST_LINES)
-    def line(job: JobLine) -> Markup:
-        return Markup(template.render(job=job))
+    def line(job: JobLine, is_chosen_from: bool) -> Markup:
+        return Markup(template.render(job=job, is_chosen_from=is_chosen_from))
 
     return line
 

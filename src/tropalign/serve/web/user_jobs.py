@@ -14,6 +14,7 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 from tropalign import __version__
+from tropalign.errors import shown
 from tropalign.serve.records import JobFile, NewJob, State
 from tropalign.serve.web.limits import MOST_TAGS
 from tropalign.serve.web.refusals import Refused
@@ -137,18 +138,39 @@ def _stored(web: Web, user: User, inputs: dict[str, tuple[InputItem, ...]]) -> d
     """Inputs with files in place of texts, and databases by their names."""
     if any(item.text is not None for items in inputs.values() for item in items):
         web.storage.uploads.check_room(user.name, web.settings.limits.stored_bytes_per_user)
-    return {dest: tuple(_as_file(web, user, item) for item in items) for dest, items in inputs.items()}
+    return {dest: tuple(_as_file(web, user, dest, item) for item in items) for dest, items in inputs.items()}
 
 
-def _as_file(web: Web, user: User, item: InputItem) -> InputItem:
+def _as_file(web: Web, user: User, dest: str, item: InputItem) -> InputItem:
+    if item.job is not None:
+        return _as_output(web, user, dest, item)
     if item.database is not None:  # whatever it was called, commands and headers show its name
         with suppress(KeyError):
             known = web.storage.databases.named_by(user.name, item.database)
-            return replace(item, name=sanitised(known.name, "database"))
+            return replace(item, database=known.id, name=sanitised(known.name, "database"))
     if item.text is None:
         return item
     stored = web.storage.uploads.keep_bytes(user.name, item.text.encode("utf-8", "replace"), item.name)
     return replace(item, text=None, file=stored.digest)
+
+
+def _as_output(web: Web, user: User, dest: str, item: InputItem) -> InputItem:
+    """An output of a job of this user, as the file that it is."""
+    job = job_named(web, user, item.job or "")
+    if job is None and item.file is not None:  # as an earlier job had it, which still has the file
+        return replace(item, job=None, role=None)
+    field = f"inputs.{dest}"
+    if job is None:
+        raise Refused(
+            422, "the job whose result is to be read was deleted, or is somebody else's: give the file", field=field
+        )
+    if job.state != State.DONE:
+        raise Refused(422, f"the job {shown(job.title)} is {job.state}, and has no result to be read yet", field=field)
+    output = next((file for file in job.outputs if file.role == item.role), None)
+    if output is None:
+        there = ", ".join(file.role for file in job.outputs)
+        raise Refused(422, f"the job {shown(job.title)} has no output {item.role!r}: it has {there}", field=field)
+    return replace(item, file=output.digest, name=sanitised(output.name))
 
 
 def _found(web: Web, user: User, dest: str, item: InputItem) -> JobFile:
@@ -157,7 +179,11 @@ def _found(web: Web, user: User, dest: str, item: InputItem) -> JobFile:
         try:
             database = web.storage.databases.named_by(user.name, item.database)
         except KeyError:
-            raise Refused(422, "there is no such database", field=f"inputs.{dest}") from None
+            raise Refused(
+                422,
+                "there is no such database: choose one that is listed (GET /api/v1/databases)",
+                field=f"inputs.{dest}",
+            ) from None
         return JobFile(dest, database.name, None, database.size, database=database.id)
     digest = item.file or ""
     try:
@@ -182,14 +208,21 @@ def own_job(web: Web, user: User, id: str) -> Job:
     Refused
         There is none.
     """
-    if _ID.fullmatch(id):
-        try:
-            job = web.storage.jobs.get(id)
-        except KeyError:
-            raise Refused(404, _NONE) from None
-        if job.owner == user.name:
-            return job
-    raise Refused(404, _NONE)
+    job = job_named(web, user, id)
+    if job is None:
+        raise Refused(404, _NONE)
+    return job
+
+
+def job_named(web: Web, user: User, id: str) -> Job | None:
+    """A job of this user by its id; None where there is none."""
+    if not _ID.fullmatch(id):
+        return None
+    try:
+        job = web.storage.jobs.get(id)
+    except KeyError:
+        return None
+    return job if job.owner == user.name else None
 
 
 def shared_job(web: Web, secret: str) -> Job:

@@ -129,19 +129,29 @@ class Attempt:
         found = Counts()
         for item, name in link_names(submission).items():
             if item.database is not None:
-                database = self._database(item.database)
+                database, path = self._database(item.database, item.name)
                 found += Counts(0, database.n_sequences, database.n_residues)
-                digest = database.digest
             else:
                 digest = item.file or self.storage.files.add_bytes((item.text or "").encode()).digest
-            links[item] = self.folder.link(name, self._path(digest, name))
+                path = self._path(digest, name)
+            links[item] = self.folder.link(name, path)
         return links, found
 
-    def _database(self, id: str) -> Database:
+    def _database(self, id: str, name: str) -> tuple[Database, Path]:
         try:
-            return self.storage.databases.get(id)
+            database = self.storage.databases.get(id)
+            return database, self.storage.databases.path(database)
         except KeyError:
-            raise NoResult(State.FAILED, "the database that was named is no longer there: choose another one") from None
+            raise NoResult(
+                State.FAILED,
+                f"the database {shown(name)} is no longer there, or has been replaced: choose it anew, or another one",
+            ) from None
+
+    def _check_databases(self) -> None:
+        """Refuses a job whose database has gone or changed since it was linked: a forecast takes minutes."""
+        for item in Submission.from_json(self.job.request).items:
+            if item.database is not None:
+                self._database(item.database, item.name)
 
     def _path(self, digest: str, name: str) -> Path:
         try:
@@ -211,6 +221,7 @@ class Attempt:
             self._check_wanted()
             time.sleep(HELD_PAUSE)
         if not self._has_ended(plan):
+            self._check_databases()
             self._compute(plan)
         self._check_wanted()  # what another attempt writes meanwhile is not this one's
         plan.facts["ended"] = 0

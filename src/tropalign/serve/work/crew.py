@@ -123,11 +123,16 @@ class Crew:
             self.say(f"{n} interrupted {'job waits' if n == 1 else 'jobs wait'} again")
 
     def _tidy(self) -> None:
+        keep_days, n_jobs = self._settings.keep_days, 0
         try:
+            if keep_days is not None:
+                n_jobs = self._storage.delete_old_jobs(keep_days)
             n = self._storage.tidy(GRACE_SECONDS)
         except Exception as error:  # the database is away, or the disk
             self.say(f"unused files were not removed ({type(error).__name__})")
             return
+        if n_jobs:
+            self.say(f"deleted {counted(n_jobs, 'old jobs')} (--keep-days {keep_days:g})")
         if n:
             self.say(f"removed {counted(n, 'files that nothing uses')}")
 

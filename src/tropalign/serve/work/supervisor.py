@@ -45,6 +45,7 @@ def serve(settings: Settings, is_quiet: bool) -> None:
 
     with locked(settings.folder) as lock, Storage.open(settings) as storage:
         check_database(settings.folder, storage.secret())
+        _check_installed(storage, is_quiet)
         settings.check(storage.tokens.any())
         token = local_token(settings.folder) if settings.has_local_user and not storage.tokens.list() else None
         with _listening(settings) as listener:
@@ -66,6 +67,7 @@ def work(settings: Settings, is_quiet: bool) -> None:
     _made(settings.folder)
     with Storage.open(settings) as storage:
         check_database(settings.folder, storage.secret())
+        _check_installed(storage, is_quiet)
         crew = Crew(storage, settings, is_quiet)
         crew.start()
         while not told.wait(0.5):
@@ -128,6 +130,13 @@ def check_database(folder: Path, secret: bytes) -> None:
             f"{shown(str(folder))}: these are the files of another database: name that one (--database), choose "
             f"another --folder, or remove {path.name} there where that database is gone"
         )
+
+
+def _check_installed(storage: Storage, is_quiet: bool) -> None:
+    """Refuses a folder of databases that cannot be read, and tells the operator what in it is no database."""
+    for sentence in storage.databases.installed.faults():
+        if not is_quiet:
+            print(f"tropalign: not offered as a database: {shown(sentence)}", file=sys.stderr, flush=True)
 
 
 def address_of(settings: Settings, port: int, token: str | None = None) -> str:

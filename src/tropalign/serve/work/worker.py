@@ -41,14 +41,18 @@ LAST_PATIENCE = 1.0
 
 def settings_text(settings: Settings, parent: int, is_quiet: bool) -> str:
     """What a worker reads from its standard input."""
-    facts = asdict(settings) | {"folder": str(settings.folder)}
+    facts = asdict(settings) | {
+        "folder": str(settings.folder),
+        "installed": None if settings.installed is None else str(settings.installed),
+    }
     return json.dumps({"settings": facts, "parent": parent, "is_quiet": is_quiet})
 
 
 def settings_from(facts: dict[str, Any]) -> Settings:
     """The settings again."""
     lists = {name: tuple(value) for name, value in facts.items() if isinstance(value, list)}
-    return Settings(**{**facts, **lists, "folder": Path(facts["folder"]), "limits": Limits(**facts["limits"])})
+    paths = {name: Path(facts[name]) for name in ("folder", "installed") if facts.get(name) is not None}
+    return Settings(**{**facts, **lists, **paths, "limits": Limits(**facts["limits"])})
 
 
 class Worker:

@@ -98,11 +98,11 @@ function answerOf(request) {
 
 /** Sends the form as a browser would, and shows how much of it has gone. */
 function setUpSending() {
-  const button = document.getElementById("send");
+  const buttons = form.querySelectorAll("button.first");
   const sending = document.getElementById("sending");
   const bar = document.getElementById("sent");
   const isBusy = on => {
-    button.disabled = on;
+    for (const button of buttons) button.disabled = on;
     sending.hidden = !on;
   };
   const fail = (sentence, name) => {
@@ -131,6 +131,18 @@ function setUpSending() {
   addEventListener("pageshow", () => isBusy(false));
 }
 
+/** Ctrl-Enter (or Command-Enter) sends from any field. */
+function setUpKeys() {
+  document.getElementById("hint").hidden = false;
+  form.addEventListener("keydown", event => {
+    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.repeat) return;
+    event.preventDefault();
+    const button = document.getElementById("send");
+    if (!button.disabled) form.requestSubmit(button);
+  });
+}
+
 setUpDropping();
 setUpChecking();
+setUpKeys();
 setUpSending();

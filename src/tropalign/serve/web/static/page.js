@@ -70,11 +70,51 @@ function setUpAway() {
   };
 }
 
+/** Puts a fresh part in the place of the old one, with what is ticked and has the focus; false where that would go. */
+function takeOver(old, next) {
+  const focused = old.contains(document.activeElement) ? document.activeElement : null;
+  if (focused !== null && next.querySelector(`[id="${focused.id}"]`) === null) return false;
+  for (const box of old.querySelectorAll("input:checked")) {
+    next.querySelector(`[id="${box.id}"]`)?.setAttribute("checked", "");
+  }
+  old.replaceWith(next);
+  if (focused !== null) document.getElementById(focused.id).focus();
+  return true;
+}
+
+/** Times of the last week in lists as how long ago they are; the time itself is in the tip. */
+function tellTimes() {
+  const words = new Intl.RelativeTimeFormat("en", {numeric: "auto"});
+  for (const place of document.querySelectorAll(".when time")) {
+    const seconds = (Date.now() - new Date(place.dateTime)) / 1000;
+    place.title ||= `${place.textContent} UTC`;
+    if (seconds < 60) place.textContent = "just now";
+    else if (seconds < 3600) place.textContent = words.format(-Math.floor(seconds / 60), "minute");
+    else if (seconds < 86400) place.textContent = words.format(-Math.floor(seconds / 3600), "hour");
+    else if (seconds < 7 * 86400) place.textContent = words.format(-Math.floor(seconds / 86400), "day");
+    else place.textContent = place.title.replace(" UTC", "");
+  }
+}
+
+/** A button that ticks all jobs of a list, or none where all are ticked. */
+function setUpTicking() {
+  const button = document.getElementById("all");
+  if (button === null) return;
+  button.hidden = false;
+  button.addEventListener("click", () => {
+    const boxes = [...document.querySelectorAll("#jobs input[type=checkbox]")];
+    const isAll = boxes.every(box => box.checked);
+    for (const box of boxes) box.checked = !isAll;
+    say(isAll ? "None is ticked" : `${boxes.length} are ticked`);
+  });
+}
+
 /** Fetches the page again every few seconds and takes over the part with that id, while it asks for that. */
 function setUpPolling() {
   const part = document.querySelector("[data-poll]");
   if (part === null) return;
   const seconds = Number(part.dataset.poll);
+  let sent = part.innerHTML;  // as the server has sent it, before times were told otherwise
   const again = () => setTimeout(fresh, seconds * 1000);
   async function fresh() {
     if (document.hidden) return again();
@@ -88,7 +128,8 @@ function setUpPolling() {
       const page = new DOMParser().parseFromString(await reply.text(), "text/html");
       const next = page.getElementById(part.id);
       if (next === null) return;
-      if (next.innerHTML !== old.innerHTML && !old.contains(document.activeElement)) old.replaceWith(next);
+      if (next.innerHTML !== sent && takeOver(old, next)) sent = next.innerHTML;
+      tellTimes();
       if (next.dataset.poll) again();
     } catch {  // the server is away, maybe for a moment
       showAway(true);
@@ -169,4 +210,7 @@ const showAway = setUpAway();
 setUpTheme();
 setUpCopying();
 setUpPolling();
+tellTimes();
+setInterval(tellTimes, 30000);
+setUpTicking();
 setUpWatching();
