@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 from tropalign.errors import InputError, UsageError
 from tropalign.machine.numbers import whole_number
 from tropalign.pairwise.api import batch_of
-from tropalign.pairwise.options import STRANDS
+from tropalign.pairwise.options import STRANDS, StrandName
 from tropalign.results.clusters import Clusters
 from tropalign.results.ragged import wanted_rows
-from tropalign.sequences import Alphabet, SequenceBatch
+from tropalign.sequences import SequenceBatch
+from tropalign.sequences.alphabet import AlphabetLike
+from tropalign.sequences.batch import Sequences
 from tropalign.sequences.counts import counts_of, with_count
 
 
@@ -93,7 +95,7 @@ class Uniques:
 
 
 def dereplicate(
-    sequences: Any, *, strand: str = "plus", min_size: int = 1, alphabet: Alphabet | str | None = None
+    sequences: Sequences, *, strand: StrandName = "plus", min_size: int = 1, alphabet: AlphabetLike | None = None
 ) -> Uniques:
     """Finds equal reads: of one length, with equal letters (case does not count, and U is T).
 

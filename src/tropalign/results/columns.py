@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, ClassVar, Generic, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,10 @@ from numpy.typing import NDArray
 from tropalign.results import display, ragged
 from tropalign.results.rows import encoded
 from tropalign.sequences import SequenceBatch
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
 
 Item = TypeVar("Item")
 #: What chooses rows beside a number: a slice, whole numbers, or a mask.
@@ -282,7 +286,7 @@ class Table(Rows[Item]):
         found: object = stream.__arrow_c_stream__(requested_schema)
         return found
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self) -> pandas.DataFrame:
         """A pandas DataFrame; the numbers of `columns` are not copied.
 
         Returns
@@ -299,7 +303,7 @@ class Table(Rows[Item]):
 
         return pandas.DataFrame(self.columns(), copy=False)
 
-    def to_polars(self) -> Any:
+    def to_polars(self) -> polars.DataFrame:
         """A polars DataFrame; the numbers are not copied.
 
         Returns

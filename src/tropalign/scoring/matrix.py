@@ -20,6 +20,7 @@ from tropalign.scoring.letter_scores import (
     IUPAC,
     MOST,
     N_CODES,
+    IupacRule,
     by_code,
     factor_of,
     kept_scores,
@@ -308,7 +309,7 @@ class SubstitutionMatrix:
 
     @classmethod
     def match_mismatch(
-        cls, match: float, mismatch: float, alphabet: Alphabet = NUCLEOTIDE, iupac: str = "mismatch"
+        cls, match: float, mismatch: float, alphabet: Alphabet = NUCLEOTIDE, iupac: IupacRule = "mismatch"
     ) -> SubstitutionMatrix:
         """``match`` for equal letters, ``mismatch`` else; what ambiguous letters score follows from `iupac`.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from tropalign.errors import InputError
 from tropalign.properties import cached_property
@@ -335,6 +335,11 @@ PROTEIN = Alphabet(
 #: Every alphabet by its name. Letters are judged in this order: the first alphabet whose `judged` holds.
 ALPHABETS: dict[str, Alphabet] = {alphabet.name: alphabet for alphabet in (NUCLEOTIDE, PROTEIN)}
 
+#: The names of alphabets.
+AlphabetName = Literal["nucleotide", "protein"]
+#: An alphabet, or the name of one.
+AlphabetLike = Alphabet | AlphabetName
+
 
 def alphabet_named(name: str) -> Alphabet:
     """The alphabet of this name. Raises InputError where there is none."""
@@ -343,7 +348,7 @@ def alphabet_named(name: str) -> Alphabet:
     return ALPHABETS[name]
 
 
-def alphabet_of(alphabet: Alphabet | str) -> Alphabet:
+def alphabet_of(alphabet: AlphabetLike) -> Alphabet:
     """An alphabet as it is, or the one of this name. Raises InputError on anything else."""
     if isinstance(alphabet, Alphabet):
         return alphabet

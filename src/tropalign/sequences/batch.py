@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Sequence as PySequence
 from dataclasses import dataclass, field
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from tropalign.errors import InputError, shown
 from tropalign.properties import cached_property
-from tropalign.sequences.alphabet import Alphabet, alphabet_of, byte_counts, judge_alphabet
+from tropalign.sequences.alphabet import Alphabet, AlphabetLike, alphabet_of, byte_counts, judge_alphabet
 from tropalign.sequences.inputs import named_texts
 from tropalign.sequences.strands import mirrored, reverse_complement
 from tropalign.sequences.texts import Texts, joined_by, lengths_of
@@ -202,7 +203,7 @@ class SequenceBatch:
         cls,
         sequences: Iterable[Any] | Mapping[str, Any],
         names: PySequence[str] | None = None,
-        alphabet: Alphabet | str | None = None,
+        alphabet: AlphabetLike | None = None,
     ) -> SequenceBatch:
         """A batch of what Python code holds; the alphabet is judged by the letters when not given.
 
@@ -238,7 +239,7 @@ class SequenceBatch:
         return cls._of_texts(_chosen_names([name for name, _ in found], names), texts, alphabet)
 
     @classmethod
-    def _of_texts(cls, names: tuple[str, ...], texts: list[str], alphabet: Alphabet | str | None) -> SequenceBatch:
+    def _of_texts(cls, names: tuple[str, ...], texts: list[str], alphabet: AlphabetLike | None) -> SequenceBatch:
         if alphabet is not None:
             alphabet = alphabet_of(alphabet)
         for name, text in zip(names, texts, strict=True):
@@ -449,6 +450,10 @@ class SequenceBatch:
         arrays = self.codes.nbytes + self.letters.nbytes + self.offsets.nbytes
         arrays += 0 if self.qualities is None else 4 * self.qualities.nbytes
         return batch_bytes(arrays, self.name_texts, self._description_texts)
+
+
+#: What functions take as sequences: a batch, what `SequenceBatch.from_strings` takes, or a file.
+Sequences = SequenceBatch | Iterable[Any] | Mapping[str, Any] | os.PathLike[str]
 
 
 def _digest(digest: hashlib._Hash, part: memoryview) -> None:
