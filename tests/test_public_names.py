@@ -59,8 +59,12 @@ def test_the_pages_of_the_api_have_every_name_once():
             home = module or home
             documented += [f"{home}.{name}"] if name else []
     assert len(set(documented)) == len(documented) > 60
-    lacking = [name for name in tropalign.__all__ if f"tropalign.{name}" not in documented and f"`{name}`" not in words]
-    assert lacking == ["__version__"]
+    for package in (tropalign, tropalign.client, tropalign.msa, tropalign.trees, tropalign.tropical):
+        names = {
+            name for name in dir(package) if f"`{name}`" not in words and not inspect.ismodule(getattr(package, name))
+        }
+        lacking = {name for name in names if f"{package.__name__}.{name}" not in documented}
+        assert lacking <= {"__version__"} and {*dir(package)} == {*package.__all__}
 
 
 def test_the_names_of_an_alignment_are_listed():

@@ -75,6 +75,10 @@ class ReferencePackage:
     planes: NDArray[np.uint64]
     distinct: NDArray[np.int64]
 
+    def __repr__(self) -> str:
+        rows, columns = self.letters.shape
+        return f"<ReferencePackage: {rows:,} {self.states.alphabet.name} sequences, {columns:,} columns>"
+
     def __post_init__(self) -> None:
         if not isinstance(self.tree, Tree) or not isinstance(self.states, StateAlphabet):
             raise ValueError("the tree has to be a Tree, and the states a StateAlphabet")

@@ -129,15 +129,36 @@ def check_column(name: str, values: Any, dtype: type, length: int | None = None)
         raise ValueError(f"column {name} has {len(values)} items and not {length}")
 
 
-class Rows(Generic[Item]):
-    """A result of rows: by number, slice, indices or mask; equal to another of the same content.
+class Result:
+    """What is equal to another of the same content, and shows in notebooks what ``print`` shows."""
+
+    #: Fields that results may differ in and be equal.
+    _aside: ClassVar[frozenset[str]] = frozenset()
+
+    def _content(self) -> dict[str, Any]:
+        """What equal results have in common, by name."""
+        return {each.name: getattr(self, each.name) for each in fields(self) if each.name not in self._aside}  # type: ignore[arg-type]
+
+    def __eq__(self, other: object) -> bool:
+        """Whether all that they hold is the same."""
+        if not isinstance(other, type(self)):
+            return NotImplemented
+        mine, theirs = self._content(), other._content()
+        return all(are_same(values, theirs[name]) for name, values in mine.items())
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _repr_html_(self) -> str:
+        return display.text_html(str(self))
+
+
+class Rows(Result, Generic[Item]):
+    """A result of rows: by number, slice, indices or mask.
 
     A class gives ``len`` and single rows, and either the arrays of its rows (`_axis`) or `take` and `slice`.
     """
 
     _axis: ClassVar[Axis]
-    #: Fields that results may differ in and be equal.
-    _aside: ClassVar[frozenset[str]] = frozenset()
 
     def __len__(self) -> int:
         raise NotImplementedError
@@ -211,19 +232,6 @@ class Rows(Generic[Item]):
     def _of_rows(self, arrays: dict[str, Any]) -> Self:
         """A result of the same run with these arrays."""
         return replace(self, **arrays)  # type: ignore[type-var]
-
-    def _content(self) -> dict[str, Any]:
-        """What equal results have in common, by name."""
-        return {each.name: getattr(self, each.name) for each in fields(self) if each.name not in self._aside}  # type: ignore[arg-type]
-
-    def __eq__(self, other: object) -> bool:
-        """Whether the sequences and every column are the same."""
-        if not isinstance(other, type(self)):
-            return NotImplemented
-        mine, theirs = self._content(), other._content()
-        return all(are_same(values, theirs[name]) for name, values in mine.items())
-
-    __hash__ = None  # type: ignore[assignment]
 
 
 class Table(Rows[Item]):

@@ -117,6 +117,19 @@ class SubstitutionMatrix:
             )
         return np.rint(self.scores * factor).astype(np.int32)
 
+    def __repr__(self) -> str:
+        return f"<SubstitutionMatrix {self.name}: {self.alphabet.name}>"
+
+    def __eq__(self, other: object) -> bool:
+        """Whether name, alphabet, letters and scores are the same."""
+        if not isinstance(other, SubstitutionMatrix):
+            return NotImplemented
+        mine, theirs = ((each.name, each.alphabet, each.letters) for each in (self, other))
+        return mine == theirs and np.array_equal(self.scores, other.scores)
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.letters))
+
     def __reduce__(self) -> tuple[Any, ...]:
         return SubstitutionMatrix, (self.name, self.alphabet, self.scores, self.letters)
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from tropalign.errors import InputError, UsageError, shown
 from tropalign.machine.numbers import whole_number
+from tropalign.results.columns import Result
 from tropalign.results.paths import Vertices
 from tropalign.semirings.matrices import checked_matrix, surveyed
 from tropalign.semirings.semirings import MIN_PLUS, zero_of
@@ -22,7 +23,7 @@ DTYPES = ("float32", "float64", "int16", "int32")
 
 
 @dataclass(frozen=True, eq=False)
-class Graph:
+class Graph(Result):
     """A directed graph with weights, each edge once.
 
     Attributes
@@ -52,6 +53,9 @@ class Graph:
     weights: NDArray[Any]
     names: tuple[Hashable, ...] | None = None
     notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return _described("Graph", self.n, self.n_edges)
 
     @classmethod
     def from_edges(
@@ -127,8 +131,12 @@ class Graph:
         return _numbers(vertices, self.n, self.names)
 
 
+def _described(kind: str, n: int, n_edges: int) -> str:
+    return f"<{kind}: {n:,} vertices, {n_edges:,} edge{'s' * (n_edges != 1)}>"
+
+
 @dataclass(frozen=True, eq=False)
-class DenseGraph:
+class DenseGraph(Result):
     """A directed graph as a matrix of weights.
 
     Attributes
@@ -151,6 +159,9 @@ class DenseGraph:
     weights: NDArray[Any]
     names: tuple[Hashable, ...] | None = None
     notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return _described("DenseGraph", self.n, self.n_edges)
 
     @classmethod
     def from_matrix(

@@ -134,6 +134,9 @@ class Alphabet:
             if not isinstance(letter, str) or len(letter) != 1 or not letter.isascii():
                 raise ValueError(f"a synonym or complement of the alphabet {self.name} is {letter!r}, not one letter")
 
+    def __repr__(self) -> str:
+        return f"<Alphabet {self.name}: {self.letters}>"
+
     def __eq__(self, other: object) -> bool:
         return self.name == other.name if isinstance(other, Alphabet) else NotImplemented
 

@@ -24,6 +24,10 @@ from tropalign.sequences.texts import Texts, joined_by, lengths_of
 NO_QUALITY = 255
 
 
+#: Letters that a sequence shows of itself.
+SHOWN_LETTERS = 30
+
+
 @dataclass(frozen=True)
 class Sequence:
     """One sequence: its name, letters as they were written, and alphabet."""
@@ -36,6 +40,10 @@ class Sequence:
     def codes(self) -> NDArray[np.uint8]:
         """Codes of the letters, uint8, shape (length,)."""
         return self.alphabet.encode(np.frombuffer(self.letters.encode("latin-1"), np.uint8))[0]
+
+    def __repr__(self) -> str:
+        first = self.letters if len(self.letters) <= SHOWN_LETTERS else f"{self.letters[:SHOWN_LETTERS]}..."
+        return f"<Sequence {shown(self.name)}: {first}, {len(self.letters):,} {self.alphabet.name} residues>"
 
     def __str__(self) -> str:
         return self.letters
