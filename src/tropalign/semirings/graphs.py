@@ -116,6 +116,18 @@ class Graph(Result):
         return found
 
     @property
+    def edges(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]:
+        """Where each edge begins and ends, and its weight: two arrays of int64, and one of the type of the weights.
+
+        Examples
+        --------
+        >>> from tropalign.tropical import Graph
+        >>> [each.tolist() for each in Graph.from_edges([0, 1], [1, 0], [2.5, 1.0]).edges]
+        [[0, 1], [1, 0], [2.5, 1.0]]
+        """
+        return self.sources, self.targets, self.weights
+
+    @property
     def n_edges(self) -> int:
         """How many edges there are."""
         return len(self.weights)
@@ -208,6 +220,21 @@ class DenseGraph(Result):
     def n(self) -> int:
         """Vertices, numbered from 0."""
         return len(self.weights)
+
+    @property
+    def edges(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]:
+        """Where each edge begins and ends, and its weight: two arrays of int64, and one of the type of the weights.
+
+        Examples
+        --------
+        >>> from tropalign.tropical import DenseGraph
+        >>> [each.tolist() for each in DenseGraph.from_matrix([[0, 2.5], [1, 0]]).edges]
+        [[0, 1], [1, 0], [2.5, 1.0]]
+        """
+        is_edge = self.weights != zero_of(MIN_PLUS, self.weights.dtype)
+        np.fill_diagonal(is_edge, False)
+        sources, targets = np.nonzero(is_edge)
+        return sources, targets, self.weights[sources, targets]
 
     @property
     def n_edges(self) -> int:
