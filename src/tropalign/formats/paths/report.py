@@ -41,7 +41,7 @@ def edges_of(context: PathsContext) -> tuple[Arrays, int]:
     ]
     drawn.sort()
     kept = drawn[:MOST_EDGES]
-    columns = {
+    columns: Arrays = {
         "edge_weight": np.array([edge[0] for edge in kept], np.float64),
         "edge_source": np.array([edge[1] for edge in kept], np.int64),
         "edge_target": np.array([edge[2] for edge in kept], np.int64),
