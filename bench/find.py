@@ -79,8 +79,8 @@ def programs(queries: Path, targets: Path, folder: Path) -> dict[str, tuple[str,
         "`find --composition ignored`": ("tropalign", tropalign(*own, "--composition", "ignored"), out),
         "blastp": ("blastp", ["blastp", "-query", made[0], "-db", made[1], "-evalue", str(MOST_E), "-outfmt", "6",
                               "-max_target_seqs", str(MOST_HITS), "-num_threads", "1", "-out", str(out)], out),
-        "ssearch36": ("ssearch36", ["ssearch36", "-m", "8", "-E", str(MOST_E), "-T", "1", "-q", "-s", "BL62", "-f", "-12",
-                                    "-g", "-1", "-O", str(out), *made], out),
+        "ssearch36": ("ssearch36", ["sh", "-c", f"exec ssearch36 -m 8 -E {MOST_E} -T 1 -q -s BL62 -f -11 -g -1 "
+                                    f"{made[0]} {made[1]} > {out}"], out),
     }  # fmt: skip
     for sensitivity in ("", "--ultra-sensitive"):
         words = ["diamond", "blastp", "-q", made[0], "-d", f"{made[1]}.dmnd", "-e", str(MOST_E), "-k", str(MOST_HITS),

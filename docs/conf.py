@@ -23,6 +23,7 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_design",
     "command_line",
+    "gallery",
     "make_pictures",
     "mathml",
     "source_map",

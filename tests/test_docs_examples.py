@@ -177,12 +177,18 @@ def test_the_comparison_with_what_is_printed(shown, is_right):
 def test_the_pictures_of_the_pages(tmp_path, monkeypatch):
     """Each is one that the build makes or that the repository has; and each that is made is shown."""
     pytest.importorskip("matplotlib")
+    pytest.importorskip("docutils")
     monkeypatch.syspath_prepend(ROOT / "docs" / "extensions")
+    from gallery import make_gallery
     from make_pictures import make_pictures
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # those of other packages
         make_pictures(tmp_path)
+        make_gallery(tmp_path, tmp_path / "pages")
+    framed = re.findall(r"^```\{gallery\} (.+)$", (ROOT / "docs" / "gallery.md").read_text(), re.MULTILINE)
+    assert sorted(framed) == sorted(path.name for path in (tmp_path / "pages").iterdir())
+    shutil.rmtree(tmp_path / "pages")
     made = {path.name for path in tmp_path.iterdir()}
     assert all(ElementTree.parse(tmp_path / name).getroot().tag.endswith("svg") for name in made)
     shown = {(ROOT / page).parent / path for page in pages() for path in IMAGE.findall((ROOT / page).read_text())}

@@ -27,20 +27,6 @@ def is_lazy(path):
     )
 
 
-SNIPPET = """
-import tropalign
-pair = tropalign.align("MKVLAW", "MKILAW")
-pair.score
-pair.scoer
-for table in tropalign.align_all(["MKVLAW", "MKILAW"]):
-    table.scores
-    table[0].cigr
-    reveal_type(table[0])
-    reveal_type(table[0].query_start)
-    reveal_type(table.matrix())
-"""
-
-
 def test_the_public_names_are_listed():
     """In a fresh process, before anything is loaded."""
     code = "import sys, tropalign; print(*dir(tropalign)); assert 'numpy' not in sys.modules"
@@ -73,8 +59,12 @@ def test_the_pages_of_the_api_have_every_name_once():
             home = module or home
             documented += [f"{home}.{name}"] if name else []
     assert len(set(documented)) == len(documented) > 60
-    lacking = [name for name in tropalign.__all__ if f"tropalign.{name}" not in documented and f"`{name}`" not in words]
-    assert lacking == ["__version__"]
+    for package in (tropalign, tropalign.client, tropalign.msa, tropalign.trees, tropalign.tropical):
+        names = {
+            name for name in dir(package) if f"`{name}`" not in words and not inspect.ismodule(getattr(package, name))
+        }
+        lacking = {name for name in names if f"{package.__name__}.{name}" not in documented}
+        assert lacking <= {"__version__"} and {*dir(package)} == {*package.__all__}
 
 
 def test_the_names_of_an_alignment_are_listed():
@@ -83,43 +73,64 @@ def test_the_names_of_an_alignment_are_listed():
     assert all(inspect.getdoc(getattr(type(pair), name)) for name in dir(pair) if not name.startswith("_"))
 
 
-def test_type_checkers_find_misspelt_names(tmp_path):
-    pytest.importorskip("mypy")
-    path = tmp_path / "snippet.py"
-    path.write_text(SNIPPET)
-    found = subprocess.run(
-        [sys.executable, "-m", "mypy", "--follow-imports=silent", str(path)], capture_output=True, text=True
-    ).stdout
-    for line, text in [
-        (5, '"Alignment" has no attribute "scoer"; maybe "score"?'),
-        (7, '"AlignmentTable" has no attribute "scores"; maybe "score"?'),
-        (8, '"Alignment" has no attribute "cigr"; maybe "cigar"?'),
-        (9, 'Revealed type is "tropalign.results.alignment.Alignment"'),
-        (10, 'Revealed type is "int"'),
-    ]:
-        rows = [row.replace("builtins.", "") for row in found.splitlines() if f"snippet.py:{line}: " in row]
-        assert any(text in row for row in rows), found
-    assert found.count("error:") == 3, found
-
-
-def test_type_checkers_see_which_arguments_may_be_left_out(tmp_path):
-    pytest.importorskip("mypy")
-    path = tmp_path / "calls.py"
-    path.write_text(
-        """
+CLIENT_HEAD = """
 from pathlib import Path
+import numpy as np
+from numpy.typing import NDArray
 import tropalign as ta
-ta.align("MK", "MV"), ta.align_all(["MK"]), ta.align_many([("MK", "MV")]), ta.cluster(["MK"], 0.5)
-ta.align_multiple(["MK"]), ta.align_clustalw(["MK"]), ta.add_sequences(Path("x"), ["MK"])
-ta.merge_alignments(Path("x"), Path("y")), ta.search("x.hmm", ["MK"]), ta.scan(["MK"], "x.hmm")
-ta.decode("cpg", ["AC"]), ta.place(ta.ReferencePackage.read("x", "y"), ["AC"])
-ta.ClustalwOptions(), ta.PlacementScoring(2, 0), ta.SearchOptions(0.1), ta.Thresholds(1e-3)
-ta.align_many()
+from tropalign import trees
+def client(family: ta.SequenceBatch, model: ta.Model, table: ta.AlignmentTable) -> None:
 """
-    )
+#: Lines of client code, and what a type checker says of each; nothing where the line is right.
+CLIENT = {
+    "pair = ta.align('MKVLAW', 'MKILAW', mode='global')": "",
+    "pair.score": "",
+    "pair.scoer": '"Alignment" has no attribute "scoer"; maybe "score"?',
+    "ta.align('MKV', 'MKL', mode='globel')": "expected \"Literal['local', 'global', 'semiglobal']\"",
+    "ta.align_all(family, top='5')": 'Argument "top" to "align_all" has incompatible type "str"',
+    "ta.cluster(family, None)": 'Argument 2 to "cluster" has incompatible type "None"',
+    "ta.align_all(family).score": '"Iterator[AlignmentTable]" has no attribute "score"',
+    "ta.search('family.hmm', family, threshold=1e-5)": 'Unexpected keyword argument "threshold"',
+    "ta.search('family.hmm', family, thresholds=1e-5)": 'incompatible type "float"; expected "Thresholds | None"',
+    "ta.search(family, 'family.hmm')": 'Argument 1 to "search" has incompatible type "SequenceBatch"',
+    "hits: ta.Hits = ta.decode('cpg', family)": 'expression has type "Segments", variable has type "Hits"',
+    "ta.decode('cpg', {'a': 'ACGT'})[0].begin": '"Segment" has no attribute "begin"',
+    "ta.place('reference.npz', family)": 'Argument 1 to "place" has incompatible type "str"',
+    "ta.read_sequences('x.fa', alphabet='dna')": "Literal['nucleotide', 'protein']",
+    "ta.BuildOptions(weights='henikoff')": "expected \"Literal['position', 'tree', 'blosum', 'none', 'given']\"",
+    "trees.pair_distances(family, 'jukes')": "Literal['identity', 'kimura', 'jc69', 'k2p']",
+    "table.matrix('identities')": "expected \"Literal['score', 'identity', 'distance']\"",
+    "table.scores": '"AlignmentTable" has no attribute "scores"; maybe "score"?',
+    "table[0].cigr": '"Alignment" has no attribute "cigr"; maybe "cigar"?',
+    "ta.align_many()": 'Missing positional argument "pairs" in call to "align_many"',
+    "reveal_type(table[0])": 'Revealed type is "tropalign.results.alignment.Alignment"',
+    "reveal_type(table[0].query_start)": 'int"',
+    "ta.align('MK', 'MV'), ta.align_all(['MK']), ta.align_many([('MK', 'MV')]), ta.cluster(['MK'], 0.5)": "",
+    "ta.align_multiple(['MK']), ta.align_clustalw(['MK']), ta.add_sequences(Path('x'), ['MK'])": "",
+    "ta.merge_alignments(Path('x'), Path('y')), ta.search('x.hmm', ['MK']), ta.scan(['MK'], 'x.hmm')": "",
+    "ta.search([model, Path('y.hmm')], [('a', 'MK')]), ta.align_to_model(model, Path('x.fa'))": "",
+    "ta.decode('cpg', ['AC']), ta.place(ta.ReferencePackage.read('x', 'y'), ['AC'], scoring='paper')": "",
+    "ta.ClustalwOptions(), ta.PlacementScoring(2, 0), ta.SearchOptions(0.1), ta.Thresholds(1e-3)": "",
+    "distances: NDArray[np.float64] = trees.alignment_distances(Path('x.aln'), gaps='complete')": "",
+    "tree: trees.Tree = trees.neighbour_joining(distances, negative='zero')": "",
+    "names: list[str] = [member for cluster in ta.cluster(family) for member in cluster.members]": "",
+    "frame = table.to_pandas(); ta.write_alignments(table, 'x.paf')": "",
+    "best: dict[str, float] = {row.query: row.score for row in table[:2]}": "",
+    "square: NDArray[np.float64] = table.matrix('distance'); square[table.query_index, table.target_index]": "",
+}
+
+
+def test_type_checkers_find_mistakes_and_nothing_else(tmp_path):
+    pytest.importorskip("mypy")
+    path = tmp_path / "client.py"
+    path.write_text(CLIENT_HEAD + "".join(f"    {line}\n" for line in CLIENT))
     found = subprocess.run(
         [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent", str(path)], capture_output=True, text=True
     ).stdout
-    assert [line.partition("error: ")[2] for line in found.splitlines() if "error:" in line] == [
-        'Missing positional argument "pairs" in call to "align_many"  [call-arg]'
-    ], found
+    said = {}
+    for line, text in re.findall(r"client.py:(\d+): (?:error|note): (.*)", found):
+        said[int(line)] = said.get(int(line), "") + text
+    first = CLIENT_HEAD.count("\n") + 1
+    assert min(said) >= first, found
+    for number, (line, expected) in enumerate(CLIENT.items(), first):
+        assert expected in said.get(number, "") and bool(expected) == (number in said), (line, said.get(number))

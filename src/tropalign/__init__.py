@@ -8,6 +8,10 @@ from tropalign.lazy import lazy
 from tropalign.renamed import register
 
 if TYPE_CHECKING:
+    from tropalign import client as client
+    from tropalign import msa as msa
+    from tropalign import trees as trees
+    from tropalign import tropical as tropical
     from tropalign.clustalw.api import align_clustalw as align_clustalw
     from tropalign.clustalw.options import ClustalwOptions as ClustalwOptions
     from tropalign.clusters.api import cluster as cluster
@@ -134,6 +138,7 @@ __all__, __getattr__, __dir__ = lazy(
         "sequences": "NUCLEOTIDE PROTEIN Alphabet SequenceBatch SequenceStore read_sequences",
         "sequences.translation": "translate",
     },
+    modules="client msa trees tropical",
 )
 __all__ += ["__version__"]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 
 def lazy(
-    package: str, homes: Mapping[str, str], root: str | None = None
+    package: str, homes: Mapping[str, str], root: str | None = None, modules: str = ""
 ) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
     """``__all__``, ``__getattr__`` and ``__dir__`` of a package, so that importing it costs nothing.
 
@@ -24,16 +24,20 @@ def lazy(
         The public names of each module, separated by spaces; modules are named within `root`.
     root
         The package that the modules are in; this one when not given.
+    modules
+        Modules that are public names themselves, separated by spaces.
     """
     home_of = {name: module for module, names in homes.items() for name in names.split()}
 
     def load(name: str) -> Any:
         """Loads a public name from its home, once."""
+        if name in modules.split():
+            return import_module(f"{package}.{name}")
         if name not in home_of:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         value = getattr(import_module(f"{root or package}.{home_of[name]}"), name)
         setattr(sys.modules[package], name, value)
         return value
 
-    names = sorted(home_of)
+    names = sorted([*home_of, *modules.split()])
     return names, load, lambda: sorted(names)

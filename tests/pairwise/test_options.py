@@ -1,6 +1,7 @@
 """What cannot be asked for is refused before anything is computed."""
 
 import math
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -10,13 +11,14 @@ from hypothesis import strategies as st
 import tropalign as ta
 from tropalign.cli.main import make_parser
 from tropalign.errors import UsageError
-from tropalign.formats.pairs import MATRIX_LAYOUTS, MATRIX_VALUES
+from tropalign.formats.pairs import MATRIX_LAYOUTS
 from tropalign.formats.placed.context import INSERTIONS
 from tropalign.pairwise import MODES, REPORTS, STRANDS, PairOptions
 from tropalign.pairwise.gpu_scheme import KEEPS_ZERO
 from tropalign.pairwise.options import checked_pairs
 from tropalign.phylo.reference import GAP_FLAGS
 from tropalign.phylo.scoring import SCHEMES
+from tropalign.results import MatrixValue
 from tropalign.sequences import ALPHABETS
 
 BLOSUM = ta.SubstitutionMatrix.from_name("BLOSUM62")
@@ -151,7 +153,7 @@ def test_the_command_line_offers_what_there_is():
     assert choices["alphabet"] == ("auto", *ALPHABETS)
     of_place = {action.dest: tuple(action.choices or ()) for action in verbs["place"]._actions}
     assert of_place["alphabet"] == ("auto", *ALPHABETS)
-    assert choices["matrix_values"] == MATRIX_VALUES and choices["matrix_layout"] == tuple(MATRIX_LAYOUTS)
+    assert choices["matrix_values"] == get_args(MatrixValue) and choices["matrix_layout"] == tuple(MATRIX_LAYOUTS)
     assert of_place["gap_flags"] == GAP_FLAGS and of_place["scheme"] == tuple(SCHEMES)
     assert of_place["insertions"] == INSERTIONS and of_place["strand"] == STRANDS
 

@@ -12,7 +12,7 @@ from tropalign.clustalw.options import ClustalwOptions
 from tropalign.clustalw.progressive import STEP_BYTES, align_along_tree
 from tropalign.clustalw.rooting import WEIGHT_SUM, compat_upgma_weights, compat_weights, root_tree, sequence_weights
 from tropalign.distance_trees.averaging import upgma
-from tropalign.distance_trees.joining import neighbour_joining
+from tropalign.distance_trees.joining import RulesName, neighbour_joining
 from tropalign.errors import named
 from tropalign.execution.task import Device
 from tropalign.machine.memory import require
@@ -130,7 +130,7 @@ def guide_tree(
     progress: Callable[[float], object] | None = None,
 ) -> GuideTree:
     """The rooted tree of the distances of all pairs."""
-    rules = "clustalw" if options.is_compat else "tropalign"
+    rules: RulesName = "clustalw" if options.is_compat else "tropalign"
     told = None if progress is None else lambda joins: progress(joins / len(names))
     if options.clustering == "upgma":
         return root_tree(upgma(distances, names, rules=rules, progress=told))

@@ -25,9 +25,10 @@ from tropalign.machine.memory import default_budget, require
 from tropalign.machine.numbers import checked_memory, checked_threads
 from tropalign.options.called import called_with
 from tropalign.options.option import again, argument, but
-from tropalign.pairwise.api import AlphabetArgument, ProgressArgument, Sequences, SequencesArgument, batch_of
+from tropalign.pairwise.api import AlphabetArgument, ProgressArgument, SequencesArgument, batch_of
 from tropalign.results.chimeras import Chimeras
 from tropalign.sequences import NUCLEOTIDE, SequenceBatch
+from tropalign.sequences.batch import Sequences
 from tropalign.sequences.counts import counts_of, has_count
 
 Index = NDArray[np.int64]

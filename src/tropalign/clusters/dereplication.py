@@ -12,15 +12,18 @@ from numpy.typing import NDArray
 from tropalign.errors import InputError, UsageError
 from tropalign.machine.numbers import whole_number
 from tropalign.pairwise.api import batch_of
-from tropalign.pairwise.options import STRANDS
+from tropalign.pairwise.options import STRANDS, StrandName
 from tropalign.results.clusters import Clusters
+from tropalign.results.columns import Result
 from tropalign.results.ragged import wanted_rows
-from tropalign.sequences import Alphabet, SequenceBatch
+from tropalign.sequences import SequenceBatch
+from tropalign.sequences.alphabet import AlphabetLike
+from tropalign.sequences.batch import Sequences
 from tropalign.sequences.counts import counts_of, with_count
 
 
 @dataclass(frozen=True, eq=False)
-class Uniques:
+class Uniques(Result):
     """The different sequences of a set of reads.
 
     Attributes
@@ -42,6 +45,9 @@ class Uniques:
     sequences: SequenceBatch
     labels: NDArray[np.int64]
     reads: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return f"<Uniques: {len(self.sequences):,} different sequences of {len(self.reads):,} reads>"
 
     def take(self, rows: NDArray[Any]) -> Uniques:
         """Some of the sequences, such as those that are no chimeras; reads of the others are left out.
@@ -93,7 +99,7 @@ class Uniques:
 
 
 def dereplicate(
-    sequences: Any, *, strand: str = "plus", min_size: int = 1, alphabet: Alphabet | str | None = None
+    sequences: Sequences, *, strand: StrandName = "plus", min_size: int = 1, alphabet: AlphabetLike | None = None
 ) -> Uniques:
     """Finds equal reads: of one length, with equal letters (case does not count, and U is T).
 

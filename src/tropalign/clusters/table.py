@@ -14,7 +14,7 @@ from tropalign.errors import TropalignWarning, UsageError, named
 from tropalign.results.clusters import Clusters
 from tropalign.results.otu_table import OtuTable, otu_names
 from tropalign.sequences.counts import counts_of
-from tropalign.sequences.samples import RULES, numbered, samples_of
+from tropalign.sequences.samples import RULES, NameRule, numbered, samples_of
 
 
 class SampledReads(NamedTuple):
@@ -33,7 +33,7 @@ class SampledReads(NamedTuple):
     size: NDArray[np.int64]
 
 
-def sampled(names: Sequence[str], rule: str) -> SampledReads:
+def sampled(names: Sequence[str], rule: NameRule) -> SampledReads:
     """What the names of reads tell: see `otu_table`."""
     samples, sample = numbered(samples_of(names, rule))
     if len(samples) == len(names) > 1:
@@ -57,7 +57,7 @@ def counted(clusters: Clusters, reads: SampledReads, labels: NDArray[np.int64] |
 
 
 def otu_table(
-    clusters: Clusters, uniques: Uniques | None = None, *, samples: str = "label", relabel: str = ""
+    clusters: Clusters, uniques: Uniques | None = None, *, samples: NameRule = "label", relabel: str = ""
 ) -> OtuTable:
     """How many reads of each sample each cluster has.
 

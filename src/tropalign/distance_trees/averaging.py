@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tropalign import _native
-from tropalign.distance_trees.joining import RULES
+from tropalign.distance_trees.joining import RULES, RulesName
 from tropalign.distance_trees.matrix import condensed_distances, require_memory
 from tropalign.errors import UsageError
 from tropalign.trees.tree import Tree, tree_of_joins
@@ -18,7 +18,7 @@ def upgma(
     distances: Any,
     names: Sequence[str] | None = None,
     *,
-    rules: str = "tropalign",
+    rules: RulesName = "tropalign",
     memory_bytes: int | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> Tree:

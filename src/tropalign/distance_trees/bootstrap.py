@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, Final, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,14 @@ from tropalign import _native
 from tropalign.devices.names import DeviceLike, device_names
 from tropalign.devices.registry import open_devices
 from tropalign.distance_trees.bootstopping import MOST_SAMPLES, settled_samples
-from tropalign.distance_trees.distances import SATURATED, alignment_of, checked_model, compared_codes
+from tropalign.distance_trees.distances import (
+    SATURATED,
+    GapRule,
+    ModelName,
+    alignment_of,
+    checked_model,
+    compared_codes,
+)
 from tropalign.distance_trees.matrix import require_memory
 from tropalign.errors import InputError, TropalignWarning, UsageError
 from tropalign.execution.cluster_address import is_cluster
@@ -30,9 +37,10 @@ from tropalign.results.multiple import MultipleAlignment
 from tropalign.trees.tree import Tree
 
 #: Ways to make a tree of distances.
-METHODS = ("nj", "upgma")
+MethodName = Literal["nj", "upgma"]
+METHODS = get_args(MethodName)
 #: The word for as many samples as it takes.
-AUTO = "auto"
+AUTO: Final = "auto"
 #: A tile's cost, in pairs of letters that are compared: about a second of one core.
 TILE_CELLS = 5_000_000_000
 
@@ -40,11 +48,11 @@ TILE_CELLS = 5_000_000_000
 def with_support(
     tree: Tree,
     alignment: MultipleAlignment,
-    n_samples: int | str = 100,
+    n_samples: int | Literal["auto"] = 100,
     *,
-    method: str = "nj",
-    model: str | None = None,
-    gaps: str = "pairwise",
+    method: MethodName = "nj",
+    model: ModelName | None = None,
+    gaps: GapRule = "pairwise",
     seed: int = 0,
     n_threads: int = 0,
     memory_bytes: int | None = None,
@@ -159,7 +167,7 @@ def sample_counts(
     *,
     method: str,
     model: str | None,
-    gaps: str,
+    gaps: GapRule,
     seed: int,
     n_threads: int = 0,
     memory_bytes: int | None = None,
@@ -190,7 +198,7 @@ def _source(
     alignment: MultipleAlignment,
     method: str,
     model: str | None,
-    gaps: str,
+    gaps: GapRule,
     seed: int,
     n_threads: int,
     memory_bytes: int | None,

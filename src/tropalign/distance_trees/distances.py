@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from tropalign.machine.numbers import checked_memory, checked_threads
 from tropalign.machine.threads import resolve_threads
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.sequences.aligned_files import read_alignment
-from tropalign.sequences.alphabet import Alphabet, alphabet_of
+from tropalign.sequences.alphabet import Alphabet, AlphabetLike, alphabet_of
 from tropalign.sequences.batch import SequenceBatch
 from tropalign.sequences.files import Source, file_name
 
@@ -28,9 +28,11 @@ if TYPE_CHECKING:
     from tropalign.results.alignments import AlignmentTable
 
 #: How a distance follows from the letters that differ.
-MODELS = ("identity", "kimura", "jc69", "k2p")
+ModelName = Literal["identity", "kimura", "jc69", "k2p"]
+MODELS = get_args(ModelName)
 #: Which columns are left out: those with a gap in one of the two rows, or in any row.
-GAPS = ("pairwise", "complete")
+GapRule = Literal["pairwise", "complete"]
+GAPS = get_args(GapRule)
 #: The distance of sequences that are more different than a model allows, as in CLUSTAL W: ten changes per letter.
 SATURATED = 10.0
 #: While the letters of an alignment become codes.
@@ -41,9 +43,9 @@ NOT_COMPARED = 0x80
 
 def alignment_distances(
     alignment: MultipleAlignment | os.PathLike[str],
-    model: str | None = None,
+    model: ModelName | None = None,
     *,
-    gaps: str = "pairwise",
+    gaps: GapRule = "pairwise",
     n_threads: int = 0,
     memory_bytes: int | None = None,
     progress: Callable[[int], object] | None = None,
@@ -104,7 +106,7 @@ def alignment_distances(
 
 def pair_distances(
     sequences: SequenceBatch,
-    model: str | None = None,
+    model: ModelName | None = None,
     *,
     n_threads: int = 0,
     memory_bytes: int | None = None,
@@ -171,7 +173,7 @@ def pair_distances(
     return counted_distances(sequences, chosen, compared, equal)
 
 
-def unaligned_model(model: str | None, alphabet: Alphabet) -> str:
+def unaligned_model(model: ModelName | None, alphabet: Alphabet) -> ModelName:
     """The model of unaligned sequences. Raises UsageError where it is none for them."""
     if model is None:
         model = "jc69" if alphabet.complement else "kimura"
@@ -209,7 +211,7 @@ def alignment_in(source: Source, alphabet: Alphabet | None = None) -> MultipleAl
     return MultipleAlignment.from_rows(names, letters, alphabet)
 
 
-def checked_model(model: Any, alphabet: Alphabet | str) -> str:
+def checked_model(model: Any, alphabet: AlphabetLike) -> ModelName:
     """The model, or the one of an alphabet. Raises UsageError where it is none, or one for other letters."""
     is_nucleotide = bool(alphabet_of(alphabet).complement)
     if model is None:
@@ -220,10 +222,10 @@ def checked_model(model: Any, alphabet: Alphabet | str) -> str:
         raise UsageError("distances kimura are for proteins, and these are nucleotides: choose k2p, jc69 or identity")
     if not is_nucleotide and model in ("jc69", "k2p"):
         raise UsageError(f"distances {model} are for nucleotides, and these are proteins: choose kimura or identity")
-    return str(model)
+    return cast(ModelName, model)
 
 
-def compared_codes(family: MultipleAlignment, gaps: str, file: str | None = None) -> NDArray[np.uint8]:
+def compared_codes(family: MultipleAlignment, gaps: GapRule, file: str | None = None) -> NDArray[np.uint8]:
     """Codes of the letters that are compared, 128 elsewhere, uint8, shape (n_rows, n_columns).
 
     Raises

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,17 +14,19 @@ from tropalign.errors import UsageError
 from tropalign.trees.tree import Tree, tree_of_joins
 
 #: Whose arithmetic.
-RULES = ("tropalign", "clustalw")
+RulesName = Literal["tropalign", "clustalw"]
+RULES = get_args(RulesName)
 #: What becomes of negative lengths.
-NEGATIVE = ("keep", "zero")
+NegativeRule = Literal["keep", "zero"]
+NEGATIVE = get_args(NegativeRule)
 
 
 def neighbour_joining(
     distances: Any,
     names: Sequence[str] | None = None,
     *,
-    negative: str = "keep",
-    rules: str = "tropalign",
+    negative: NegativeRule = "keep",
+    rules: RulesName = "tropalign",
     memory_bytes: int | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> Tree:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tropalign.families.homologs import check_helped, helped, homologs_of
 from tropalign.families.options import HomologOptions
 from tropalign.machine.memory import budget_of
@@ -12,13 +10,15 @@ from tropalign.msa.api import ConsistencyArguments, tree_of
 from tropalign.options.called import called_with
 from tropalign.options.option import argument, but
 from tropalign.results.multiple import MultipleAlignment
+from tropalign.sequences.batch import Sequences
+from tropalign.sequences.files import Source
 
 
 class HelpedArguments(ConsistencyArguments, HomologOptions):
     """What `align_with_homologs` takes."""
 
-    sequences: Any = but(ConsistencyArguments, "sequences", kw_only=False)
-    homologs: Any = argument(
+    sequences: Sequences | MultipleAlignment = but(ConsistencyArguments, "sequences", kw_only=False)
+    homologs: Sequences | Source = argument(
         kw_only=False, doc="Where relatives are looked for: files, stores, a SequenceBatch, as `search` takes targets."
     )
 

@@ -21,6 +21,7 @@ from tropalign.machine.threads import resolve_threads
 from tropalign.options.called import called_with
 from tropalign.options.option import argument
 from tropalign.results.segments import Segments
+from tropalign.sequences.batch import Sequences
 from tropalign.sequences.inputs import named_texts
 
 #: Labels at most, so that numbers of labels are bytes.
@@ -266,7 +267,7 @@ class DecodeArguments(DecodeOptions):
     """What `decode` takes."""
 
     model: HMM | str = argument(kw_only=False, doc='A model, or its name ("cpg"), or the name of its file.')
-    sequences: Any = argument(
+    sequences: Sequences = argument(
         kw_only=False,
         doc="Texts, Biopython's or tropalign's objects, or pairs of name and text, in any iterable; or a mapping.",
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from tropalign.errors import InputError, UsageError
 from tropalign.machine.numbers import whole_number
 
-PARTS = ("start", "transition", "emission")
+PartName = Literal["start", "transition", "emission"]
+PARTS = get_args(PartName)
 #: Log-likelihoods of sequences, and the counts of starts, steps and symbols (a row per symbol) that are expected.
 Counts = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
 
@@ -65,7 +66,7 @@ class FitOptions:
     n_rounds: int = 100
     tolerance: float = 0.01
     pseudocount: float = 0.0
-    fixed: Collection[str] = ()
+    fixed: Collection[PartName] = ()
 
     def __post_init__(self) -> None:
         whole_number("n_rounds", self.n_rounds, 0)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError
-from tropalign.hmm.fitting import PARTS, Counts, FitOptions, fitted
+from tropalign.hmm.fitting import PARTS, Counts, FitOptions, PartName, fitted
 from tropalign.hmm.model_calls import ModelCalls, sampled
 from tropalign.hmm.model_checks import (
     MOST_STATES,
@@ -281,7 +281,7 @@ class HMM:
         n_rounds: int = 100,
         tolerance: float = 0.01,
         pseudocount: float = 0.0,
-        fixed: Collection[str] = (),
+        fixed: Collection[PartName] = (),
         n_threads: int = 0,
         progress: Progress | None = None,
     ) -> HMM:

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError
+from tropalign.results import display
 from tropalign.results.agreement import Agreement
 from tropalign.results.multiple import GAP, MultipleAlignment
 from tropalign.sequences.aligned_files import GAPS, read_alignment
@@ -71,6 +72,9 @@ class AlignmentScore:
     n_pairs: int
     n_columns_aligned: int
     n_pairs_aligned: int
+
+    def _repr_html_(self) -> str:
+        return display.record_html(self)
 
 
 def score_alignment(

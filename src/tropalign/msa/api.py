@@ -26,7 +26,7 @@ from tropalign.options.called import called_with
 from tropalign.options.option import argument, but
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.sequences.alphabet import Alphabet
-from tropalign.sequences.batch import SequenceBatch
+from tropalign.sequences.batch import SequenceBatch, Sequences
 from tropalign.sequences.files import file_name
 from tropalign.sequences.kinds import check_kinds
 
@@ -58,7 +58,7 @@ class AddingArguments(ExtensionArguments, KeepLengthOption):
     alignment: MultipleAlignment | os.PathLike[str] = argument(
         kw_only=False, doc="The alignment, or the Path of its file."
     )
-    sequences: Any = argument(kw_only=False, doc="The new ones, as `align_multiple` takes a family.")
+    sequences: Sequences = argument(kw_only=False, doc="The new ones, as `align_multiple` takes a family.")
     strand: StrandName = but(
         TurningOption,
         "strand",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Any
 
 from tropalign.devices.arguments import ComputeArguments
 from tropalign.devices.names import device_names
@@ -18,7 +17,9 @@ from tropalign.msa.options import RowOrderOption, TurningOption
 from tropalign.msa.strands import on_one_strand
 from tropalign.options.option import Options, argument, but
 from tropalign.pairwise.api import AlphabetArgument
-from tropalign.sequences.batch import SequenceBatch
+from tropalign.results.multiple import MultipleAlignment
+from tropalign.sequences.alphabet import AlphabetLike
+from tropalign.sequences.batch import SequenceBatch, Sequences
 
 
 class StageArgument(Options):
@@ -54,7 +55,7 @@ class AligningArguments(ComputeArguments, StageArgument):
 class FamilyArguments(TurningOption, RowOrderOption, AlphabetArgument, AligningArguments):
     """A family, and how its alignment is made and shown, whatever the method."""
 
-    sequences: Any = argument(
+    sequences: Sequences | MultipleAlignment = argument(
         kw_only=False,
         doc="A SequenceBatch, or what `SequenceBatch.from_strings` takes: texts, bytes, Seq, SeqRecord, (name, "
         "sequence) in any iterable, or a mapping of names to sequences; a file's Path; or a MultipleAlignment to be "
@@ -65,7 +66,7 @@ class FamilyArguments(TurningOption, RowOrderOption, AlphabetArgument, AligningA
         kw_only=True,
         doc="The guide tree, as Newick text or a file's Path; made of the distances of the sequences when not given.",
     )
-    alphabet: Any = but(
+    alphabet: AlphabetLike | None = but(
         AlphabetArgument, "alphabet", default=None, doc="An Alphabet or its name; judged by the letters when not given."
     )
 

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from tropalign.errors import InputError, ResourceError
 from tropalign.msa.guide_tree import GuideTree
 from tropalign.results.multiple import MultipleAlignment
-from tropalign.sequences.alphabet import Alphabet, alphabet_of
+from tropalign.sequences.alphabet import AlphabetLike, alphabet_of
 from tropalign.sequences.batch import SequenceBatch
 from tropalign.sequences.files import Source, file_name
 from tropalign.sequences.kinds import check_kinds
-from tropalign.sequences.reader import read_sequences
+from tropalign.sequences.reader import GapRule, read_sequences
 
 #: Residues of a sequence at most: columns of posteriors have 16 bits.
 MOST_RESIDUES = 65_535
@@ -24,7 +24,7 @@ MOST_RESIDUES = 65_535
 
 def read_family(
     paths: Iterable[Source],
-    alphabet: Alphabet | str | None = None,
+    alphabet: AlphabetLike | None = None,
     *,
     is_judged: bool | None = None,
     is_realigned: bool = False,
@@ -50,7 +50,7 @@ def read_family(
     TropalignWarning
         There were gaps.
     """
-    gaps = "drop" if is_realigned else "note"
+    gaps: GapRule = "drop" if is_realigned else "note"
     sources = list(paths)
     batch = read_sequences(sources, alphabet=alphabet, skip_empty=skip_empty, strict=strict, gaps=gaps)
     file = file_name(sources[0]) if len(sources) == 1 else None
@@ -58,7 +58,7 @@ def read_family(
     return batch
 
 
-def family_of(sequences: Any, alphabet: Alphabet | str | None = None, is_judged: bool | None = None) -> SequenceBatch:
+def family_of(sequences: Any, alphabet: AlphabetLike | None = None, is_judged: bool | None = None) -> SequenceBatch:
     """A family of what Python code may give: see `align_multiple`. Raises what `read_family` does."""
     is_judged = alphabet is None if is_judged is None else is_judged
     if isinstance(sequences, MultipleAlignment):

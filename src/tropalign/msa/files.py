@@ -13,13 +13,13 @@ from tropalign.formats.header import Header
 from tropalign.formats.registry import format_for_path, make_writer
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.sequences import aligned_files
-from tropalign.sequences.alphabet import Alphabet, alphabet_of
+from tropalign.sequences.alphabet import AlphabetLike, alphabet_of
 
 if TYPE_CHECKING:
     from tropalign.sequences.files import Source
 
 
-def read_alignment(path: Source, *, alphabet: Alphabet | str | None = None) -> MultipleAlignment:
+def read_alignment(path: Source, *, alphabet: AlphabetLike | None = None) -> MultipleAlignment:
     """Reads a multiple alignment: FASTA, Clustal, Stockholm, PHYLIP or MSF, by the first line.
 
     Parameters

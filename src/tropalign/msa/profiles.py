@@ -16,6 +16,7 @@ from tropalign.errors import ScoringError, UsageError
 from tropalign.execution.scheduler import Scheduler
 from tropalign.machine.numbers import checked_threads
 from tropalign.msa.add import joined
+from tropalign.results.columns import Result
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.scoring.matrix import SubstitutionMatrix
 from tropalign.sequences.batch import SequenceBatch
@@ -25,7 +26,7 @@ GAP_CODE = 255
 
 
 @dataclass(frozen=True, eq=False)
-class ProfileAlignment:
+class ProfileAlignment(Result):
     """Which columns of two profiles, or of a profile and a sequence, stand together.
 
     Attributes
@@ -44,6 +45,9 @@ class ProfileAlignment:
     first: NDArray[np.int32]
     second: NDArray[np.int32]
     n_columns: int
+
+    def __repr__(self) -> str:
+        return f"<ProfileAlignment: {self.n_columns:,} columns, total {self.total:.6g}>"
 
     def merged(self, first: MultipleAlignment, second: MultipleAlignment) -> MultipleAlignment:
         """Both alignments in one, the rows of the first above those of the second.

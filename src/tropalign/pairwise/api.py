@@ -24,6 +24,7 @@ from tropalign.pairwise.options import (
     MODES,
     CompositionOption,
     CullingOption,
+    EndName,
     HspsOption,
     MaskOptions,
     ModeName,
@@ -46,12 +47,11 @@ from tropalign.results.alignment import Alignment
 from tropalign.results.alignments import AlignmentTable, concatenate
 from tropalign.scoring import Gap, MatrixLike
 from tropalign.scoring.defaults import default_scoring
-from tropalign.sequences import Alphabet, SequenceBatch, read_sequences
+from tropalign.sequences import SequenceBatch, read_sequences
+from tropalign.sequences.alphabet import AlphabetLike
+from tropalign.sequences.batch import Sequences
 from tropalign.sequences.inputs import letters_of, named_texts
 from tropalign.sequences.translation import Frames
-
-#: What `SequenceBatch.from_strings` takes, a batch, or a file.
-Sequences = SequenceBatch | Iterable[Any] | Mapping[str, Any] | os.PathLike[str]
 
 #: Cells of all pairs of a list up to which these are aligned one after another: more take longer than a task begins.
 FEW_CELLS = 300_000
@@ -78,7 +78,7 @@ class ScoringArguments(Options):
         doc="What gaps at the ends of a sequence cost (global, semiglobal where the end is not free); as `gap` by "
         "default.",
     )
-    free_ends: Iterable[str] = argument(
+    free_ends: Iterable[EndName] = argument(
         default=FREE_ENDS,
         kw_only=True,
         doc='Any of "query-start", "query-end", "target-start", "target-end": where residues of that sequence hang '
@@ -89,7 +89,7 @@ class ScoringArguments(Options):
 class AlphabetArgument(Options):
     """What the sequences are."""
 
-    alphabet: Alphabet | str | None = argument(
+    alphabet: AlphabetLike | None = argument(
         default=None,
         kw_only=True,
         doc="For sequences that are not a SequenceBatch: an Alphabet or its name; judged by their letters by default, "
@@ -214,7 +214,7 @@ def align_all(call: AllArguments) -> Iterator[AlignmentTable]:
     return (result.value for result in Scheduler(devices, progress).run([task]))
 
 
-def batch_of(sequences: Sequences, alphabet: Alphabet | str | None) -> SequenceBatch:
+def batch_of(sequences: Sequences, alphabet: AlphabetLike | None) -> SequenceBatch:
     """A batch of whatever holds sequences."""
     if isinstance(sequences, os.PathLike):
         return read_sequences(sequences, alphabet=alphabet)
@@ -240,9 +240,9 @@ def align(
     gap: Gap | None = None,
     end_gap: Gap | None = None,
     report: ReportName = "alignment",
-    free_ends: Iterable[str] = FREE_ENDS,
+    free_ends: Iterable[EndName] = FREE_ENDS,
     strand: StrandName = "plus",
-    alphabet: Alphabet | str | None = None,
+    alphabet: AlphabetLike | None = None,
 ) -> Alignment:
     """Aligns two sequences: some microseconds for short ones, so that it may stand in a loop.
 
@@ -321,7 +321,8 @@ def align_many(call: ManyArguments) -> AlignmentTable:
         alphabet = single.alphabet_for(call.matrix, letters, ("queries were", "targets"))
     batch, others = (SequenceBatch.from_strings(texts, alphabet=alphabet) for texts in (queries, targets))
     n_threads, memory_bytes = checked_threads(call.n_threads), checked_memory(call.memory_bytes)
-    names, free_ends = device_names(call.device), call.free_ends
+    names = device_names(call.device)
+    free_ends: Any = call.free_ends
     free_ends = free_ends if isinstance(free_ends, str) or not isinstance(free_ends, Iterable) else tuple(free_ends)
     cells = int((batch.lengths[query_index] * others.lengths[target_index]).sum())
     if cells <= FEW_CELLS and call.end_gap is None and memory_bytes is None and names in (["auto"], ["cpu"]):

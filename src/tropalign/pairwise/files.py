@@ -6,18 +6,18 @@ import os
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from tropalign.errors import UsageError
 from tropalign.execution.files import check_outputs, check_terminal, output_name, output_path, write_to
 from tropalign.execution.run import Writer
 from tropalign.execution.spool import Spool
 from tropalign.formats.header import Header
-from tropalign.formats.pairs import MATRIX_VALUES, layout_of
+from tropalign.formats.pairs import layout_of
 from tropalign.formats.pairs.context import PairsContext
 from tropalign.formats.registry import format_for_path, format_of, make_writer, suffix_of
 from tropalign.pairwise.translated import check_shown
-from tropalign.results import nucleotides
+from tropalign.results import MatrixValue, nucleotides
 from tropalign.results.alignments import AlignmentTable
 from tropalign.results.output_columns import own_names
 from tropalign.scoring import Gap, SubstitutionMatrix
@@ -30,7 +30,7 @@ def write_alignments(
     *,
     matrix: SubstitutionMatrix | None = None,
     gap: Gap | None = None,
-    matrix_values: str | None = None,
+    matrix_values: MatrixValue | None = None,
 ) -> None:
     """Writes aligned pairs as ``tropalign pairs`` does; the file appears whole or not at all.
 
@@ -70,9 +70,9 @@ def write_alignments(
     first, every = _tables(tables)
     suffix = suffix_of(output)
     layout = layout_of(suffix)
-    values = matrix_values or ("distance" if layout == "phylip" else "score")
-    if values not in MATRIX_VALUES:
-        raise UsageError(f"matrix_values {matrix_values!r} is none of {', '.join(MATRIX_VALUES)}")
+    values: MatrixValue = matrix_values or ("distance" if layout == "phylip" else "score")
+    if values not in get_args(MatrixValue):
+        raise UsageError(f"matrix_values {matrix_values!r} is none of {', '.join(get_args(MatrixValue))}")
     is_set = first.queries is first.targets
     if name == "matrix" and layout == "phylip" and (values != "distance" or not is_set):
         raise UsageError("PHYLIP holds the distances of one set: give matrix_values='distance' and a set's pairs")

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from tropalign.sequences import Alphabet, SequenceBatch
 
 #: Ends at which residues of that sequence may hang over at no cost (semiglobal); the order is that of native code.
-FREE_ENDS = ("query-start", "query-end", "target-start", "target-end")
+EndName = Literal["query-start", "query-end", "target-start", "target-end"]
+FREE_ENDS = get_args(EndName)
 ModeName = Literal["local", "global", "semiglobal"]
 ReportName = Literal["score", "ends", "alignment"]
 StrandName = Literal["plus", "both"]

@@ -24,7 +24,7 @@ from tropalign.scoring import Gap, SubstitutionMatrix
 from tropalign.scoring.letter_scores import letters_and_scores
 from tropalign.scoring.names import canonical, shipped
 from tropalign.sequences import Alphabet
-from tropalign.sequences.alphabet import LEAST_JUDGED, NUCLEOTIDE, alphabet_of, judge_text
+from tropalign.sequences.alphabet import LEAST_JUDGED, NUCLEOTIDE, AlphabetLike, alphabet_of, judge_text
 
 if TYPE_CHECKING:
     from tropalign._native import PairAligner
@@ -48,7 +48,7 @@ def aligned(
     report: ReportName,
     free_ends: Iterable[str],
     strand: str,
-    alphabet: Alphabet | str,
+    alphabet: AlphabetLike,
 ) -> Alignment | None:
     """The pair's alignment; None where it takes the whole way.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import Any
 
@@ -19,11 +19,13 @@ from tropalign.options.called import called_with
 from tropalign.options.option import argument, but
 from tropalign.phylo.reference import ReferencePackage
 from tropalign.phylo.scorer import N_BEST
-from tropalign.phylo.scoring import SCHEMES, PlacementScoring, StrandOption
+from tropalign.phylo.scoring import SCHEMES, PlacementScoring, Scheme, StrandOption
 from tropalign.phylo.task import PlaceTask
 from tropalign.results.placements import Placements
 from tropalign.sequences import SequenceBatch
+from tropalign.sequences.batch import Sequences
 from tropalign.sequences.blocks import blocks_of
+from tropalign.sequences.files import Source
 from tropalign.sequences.mates import MatedBlocks
 
 
@@ -31,17 +33,17 @@ class PlaceArguments(StrandOption, ComputeArguments):
     """What `place` takes."""
 
     package: ReferencePackage = argument(kw_only=False, doc="The reference.")
-    reads: Any = argument(
+    reads: Sequences | Source = argument(
         kw_only=False,
         doc="FASTA or FASTQ files, a SequenceBatch, or pairs of name and text. They are taken block by block.",
     )
-    mates: Any = argument(
+    mates: Source | Iterable[Source] | None = argument(
         default=None,
         kw_only=True,
         doc="Files of second mates, as many as `reads` then has to name of first ones: both mates of a pair are placed "
         "on one branch, by the sum of their scores, and become one read (paired ends: one mate on each strand).",
     )
-    scoring: PlacementScoring | str = argument(
+    scoring: PlacementScoring | Scheme = argument(
         default="program",
         kw_only=True,
         doc='A PlacementScoring, "program" (PaPaRa 2.5) or "paper" (Alachiotis, Berger and Stamatakis 2012).',
@@ -99,7 +101,8 @@ def place(call: PlaceArguments) -> Iterator[Placements]:
     names = check_place(package, scoring, call.strand, device_names(call.device))
     if mates is not None:
         check_mates(package)
-    blocks = iter(blocks_of(reads, package.names) if mates is None else MatedBlocks(reads, mates, package.names))
+    files: Any = reads
+    blocks = iter(blocks_of(reads, package.names) if mates is None else MatedBlocks(files, mates, package.names))
     first = next(blocks, None)
     if first is None:
         return iter(())
@@ -119,7 +122,7 @@ def place(call: PlaceArguments) -> Iterator[Placements]:
     return (result.value for result in Scheduler(devices, call.progress).run([task]))
 
 
-def scheme_of(scoring: PlacementScoring | str) -> PlacementScoring:
+def scheme_of(scoring: PlacementScoring | Scheme) -> PlacementScoring:
     """The scoring, or the scheme of that name. Raises UsageError when there is none."""
     if isinstance(scoring, PlacementScoring):
         return scoring

@@ -18,12 +18,11 @@ from tropalign.machine.threads import resolve_threads
 from tropalign.phylo.branch_vectors import branch_maker
 from tropalign.phylo.reference_files import ARRAYS, damaged, is_saved, read_saved, write_saved
 from tropalign.phylo.reference_rows import StateAlphabet, column_counts, rows_of_tips, states_of, warn_of_unknown
-from tropalign.phylo.scoring import GAP_FLAGS
+from tropalign.phylo.scoring import GAP_FLAGS, GapFlags
 from tropalign.phylo.tree import Tree, parse_tree, read_tree
 from tropalign.properties import cached_property
-from tropalign.sequences import Alphabet
 from tropalign.sequences.aligned_files import read_alignment
-from tropalign.sequences.alphabet import alphabet_named, alphabet_of, byte_counts, judge_counts
+from tropalign.sequences.alphabet import AlphabetLike, alphabet_named, alphabet_of, byte_counts, judge_counts
 
 if TYPE_CHECKING:
     from tropalign._native import BranchBounds
@@ -76,6 +75,10 @@ class ReferencePackage:
     planes: NDArray[np.uint64]
     distinct: NDArray[np.int64]
 
+    def __repr__(self) -> str:
+        rows, columns = self.letters.shape
+        return f"<ReferencePackage: {rows:,} {self.states.alphabet.name} sequences, {columns:,} columns>"
+
     def __post_init__(self) -> None:
         if not isinstance(self.tree, Tree) or not isinstance(self.states, StateAlphabet):
             raise ValueError("the tree has to be a Tree, and the states a StateAlphabet")
@@ -125,8 +128,8 @@ class ReferencePackage:
         alignment: str | os.PathLike[str],
         tree: str | os.PathLike[str],
         *,
-        alphabet: Alphabet | str | None = None,
-        gap_flags: str = "compat",
+        alphabet: AlphabetLike | None = None,
+        gap_flags: GapFlags = "compat",
         n_threads: int = 0,
     ) -> ReferencePackage:
         """From a PHYLIP, FASTA or Stockholm file and a Newick file.
@@ -178,8 +181,8 @@ class ReferencePackage:
         letters: NDArray[np.uint8],
         tree: Tree | str,
         *,
-        alphabet: Alphabet | str | None = None,
-        gap_flags: str = "compat",
+        alphabet: AlphabetLike | None = None,
+        gap_flags: GapFlags = "compat",
         n_threads: int = 0,
         file: str = "the alignment",
     ) -> ReferencePackage:

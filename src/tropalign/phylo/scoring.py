@@ -13,7 +13,8 @@ from tropalign.options.option import Option, Options, argument, but, option
 Scheme = Literal["program", "paper"]
 StrandName = Literal["plus", "both"]
 #: How a branch's column becomes a gap column.
-GAP_FLAGS = ("compat", "exact", "discrete")
+GapFlags = Literal["compat", "exact", "discrete"]
+GAP_FLAGS = get_args(GapFlags)
 #: Scores and costs of PaPaRa 2.5, and of the kernel of Alachiotis, Berger and Stamatakis 2012 (penalties there are
 #: negative here).
 PROGRAM = {

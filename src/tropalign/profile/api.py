@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import chain, groupby
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from tropalign.devices.arguments import ComputeArguments
 from tropalign.devices.names import device_names
@@ -23,7 +23,7 @@ from tropalign.options.option import argument
 from tropalign.profile.iterate import ITERATED, IterateTask, checked_rounds
 from tropalign.profile.model_files import of_foreign
 from tropalign.profile.models import Model, from_pyhmmer, text_of
-from tropalign.profile.options import ForeignOption, SearchOptions
+from tropalign.profile.options import ForeignOption, QueryAlphabet, QueryKind, SearchOptions
 from tropalign.profile.proteins import N_CANONICAL
 from tropalign.profile.queries import queries_in
 from tropalign.profile.sources import ModelSource, TargetSource
@@ -31,8 +31,15 @@ from tropalign.profile.task import KEEP_SHARE, MOST_KEPT_BYTES, SearchTask
 from tropalign.results.found_hits import in_all_targets, of_all_queries
 from tropalign.results.hits import Hits, judged
 from tropalign.results.threshold_options import Thresholds
+from tropalign.sequences.batch import Sequences
 from tropalign.sequences.blocks import TARGETS, SequenceBlock, blocks_of
-from tropalign.sequences.files import is_stream, size_of
+from tropalign.sequences.files import Source, is_stream, size_of
+
+if TYPE_CHECKING:
+    from pyhmmer.plan7 import HMM
+
+#: Whatever models are taken from: files, models, or those of pyhmmer.
+Models: TypeAlias = "Model | HMM[Any] | Source | Iterable[Model | HMM[Any] | Source]"
 
 
 class HitArguments(ForeignOption, ComputeArguments):
@@ -52,12 +59,12 @@ class HitArguments(ForeignOption, ComputeArguments):
 class SearchArguments(HitArguments):
     """What `search` takes."""
 
-    models: Any = argument(
+    models: Models = argument(
         kw_only=False,
         doc="Files of profile hidden Markov models, a `Model`, or several. A file may hold alignments instead, of each "
         "of which a model is built as hmmbuild does, or sequences, each of which is a query as of phmmer.",
     )
-    targets: Any = argument(
+    targets: Sequences | Source = argument(
         kw_only=False, doc="FASTA or FASTQ files, a SequenceBatch, or pairs of name and text: proteins."
     )
     n_rounds: int = argument(
@@ -72,10 +79,10 @@ class SearchArguments(HitArguments):
 class ScanArguments(HitArguments):
     """What `scan` takes."""
 
-    sequences: Any = argument(
+    sequences: Sequences | Source = argument(
         kw_only=False, doc="FASTA or FASTQ files, a SequenceBatch, or pairs of name and text: proteins."
     )
-    models: Any = argument(
+    models: Models = argument(
         kw_only=False, doc="Files of profile hidden Markov models, a `Model`, or several; E-values count them."
     )
 
@@ -218,8 +225,8 @@ def task_of(
 def model_source(
     models: Any,
     memory_bytes: int,
-    kind: str = "auto",
-    alphabet: str = "auto",
+    kind: QueryKind = "auto",
+    alphabet: QueryAlphabet = "auto",
     skip_foreign: bool = False,
     keeps_text: bool = False,
 ) -> ModelSource:
@@ -241,7 +248,9 @@ def model_source(
     return source
 
 
-def _models_of(item: Any, kind: str, alphabet: str, skip_foreign: bool, keeps_text: bool) -> Iterable[Model]:
+def _models_of(
+    item: Any, kind: QueryKind, alphabet: QueryAlphabet, skip_foreign: bool, keeps_text: bool
+) -> Iterable[Model]:
     if isinstance(item, Model):
         return [item]
     if _is_file(item):

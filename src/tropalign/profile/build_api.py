@@ -10,6 +10,7 @@ from tropalign.profile.build_options import BuildOptions
 from tropalign.profile.build_task import BuildTask
 from tropalign.profile.building import model_of_text, stockholm_of
 from tropalign.profile.models import Model
+from tropalign.profile.options import QueryAlphabet
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.sequences.files import Source, file_name
 
@@ -18,7 +19,7 @@ def build_model(
     alignment: Source | MultipleAlignment,
     *,
     name: str | None = None,
-    alphabet: str = "auto",
+    alphabet: QueryAlphabet = "auto",
     options: BuildOptions | None = None,
 ) -> Model:
     """Makes the profile hidden Markov model of an alignment of proteins, as hmmbuild does.

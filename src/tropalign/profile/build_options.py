@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Literal, get_args
 
 from tropalign.errors import UsageError, named
 from tropalign.machine.numbers import whole_number
@@ -12,16 +12,27 @@ from tropalign.options.option import Options, option
 from tropalign.profile.options import MOST_SEED
 
 #: Words of options, and what HMMER's builder calls them.
-COLUMNS = {"occupied": "fast", "reference": "hand"}
-WEIGHTS = {"position": "pb", "tree": "gsc", "blosum": "blosum", "none": "none", "given": "given"}
-EFFECTIVE = {"entropy": "entropy", "exponent": "exp", "clusters": "clust", "none": "none"}
-PRIORS = {"mixture": "alphabet", "laplace": "laplace", "none": None}
+ColumnsName = Literal["occupied", "reference"]
+WeightsName = Literal["position", "tree", "blosum", "none", "given"]
+EffectiveName = Literal["entropy", "exponent", "clusters", "none"]
+PriorName = Literal["mixture", "laplace", "none"]
+AlphabetName = Literal["auto", "protein", "dna", "rna"]
+COLUMNS: dict[ColumnsName, str] = {"occupied": "fast", "reference": "hand"}
+WEIGHTS: dict[WeightsName, str] = {
+    "position": "pb",
+    "tree": "gsc",
+    "blosum": "blosum",
+    "none": "none",
+    "given": "given",
+}
+EFFECTIVE: dict[EffectiveName, str] = {"entropy": "entropy", "exponent": "exp", "clusters": "clust", "none": "none"}
+PRIORS: dict[PriorName, str | None] = {"mixture": "alphabet", "laplace": "laplace", "none": None}
 #: Letters of alignments, and what Easel calls them; "auto": as their content says.
-ALPHABETS = {"auto": None, "protein": "amino", "dna": "dna", "rna": "rna"}
+ALPHABETS: dict[AlphabetName, str | None] = {"auto": None, "protein": "amino", "dna": "dna", "rna": "rna"}
 #: Scores that single sequences of proteins are built with, and HMMER's builder knows.
-MATRICES = (
+MatrixName = Literal[
     "BLOSUM62", "BLOSUM45", "BLOSUM50", "BLOSUM80", "BLOSUM90", "PAM30", "PAM70", "PAM120", "PAM240",
-)  # fmt: skip
+]  # fmt: skip
 #: Numbers that are fractions, and those that are above 0.
 _FRACTIONS = ("occupancy", "fragments", "weights_identity", "clusters_identity", "gap_open", "gap_extend")
 _POSITIVE = ("entropy", "sigma", "effective_number")
@@ -75,7 +86,7 @@ class BuildOptions(Options, group="how models are made"):
     0.7
     """
 
-    columns: str = option(
+    columns: ColumnsName = option(
         default="occupied",
         choices=COLUMNS,
         label="Columns that become nodes",
@@ -101,7 +112,7 @@ class BuildOptions(Options, group="how models are made"):
         help="a row with residues in at most this share of the columns is a fragment, whose ends are unknown and no "
         "gaps (hmmbuild's --fragthresh; default: 0.5)",
     )
-    weights: str = option(
+    weights: WeightsName = option(
         default="position",
         choices=WEIGHTS,
         label="Weights of rows",
@@ -115,7 +126,7 @@ class BuildOptions(Options, group="how models are made"):
         label="Identity of clusters, of weights",
         help="with --weights blosum: identity from which on rows are of one cluster (hmmbuild's --wid; default: 0.62)",
     )
-    effective: str = option(
+    effective: EffectiveName = option(
         default="entropy",
         choices=EFFECTIVE,
         label="Effective number of sequences",
@@ -153,7 +164,7 @@ class BuildOptions(Options, group="how models are made"):
         help="with --effective clusters: identity from which on rows are of one cluster (hmmbuild's --eid; default: "
         "0.62)",
     )
-    prior: str = option(
+    prior: PriorName = option(
         default="mixture",
         choices=PRIORS,
         help="prior of probabilities: mixture (default; of Dirichlet densities), laplace (one more of everything), "
@@ -164,9 +175,9 @@ class BuildOptions(Options, group="how models are made"):
         label="Single sequences by a matrix",
         help="make the model of a single row by a substitution matrix, as phmmer does (hmmbuild's --singlemx)",
     )
-    matrix: str | None = option(
+    matrix: MatrixName | None = option(
         default=None,
-        choices=MATRICES,
+        choices=get_args(MatrixName),
         help="with --single: the matrix, for proteins (hmmbuild's --mx; default: BLOSUM62)",
     )
     gap_open: float | None = option(

@@ -16,6 +16,8 @@ from tropalign.formats.registry import format_for_path
 from tropalign.profile.calibration import calibrate
 from tropalign.profile.proteins import BACKGROUND, LETTERS, N_CANONICAL
 from tropalign.properties import cached_property
+from tropalign.results import display
+from tropalign.results.columns import Result
 from tropalign.sequences.texts import decoded
 
 #: What HMMER has in place of a model's calibration.
@@ -29,7 +31,7 @@ def not_protein(alphabet: str) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class Model:
+class Model(Result):
     """A profile hidden Markov model of a protein family, as HMMER's files hold it.
 
     Parameters
@@ -64,6 +66,8 @@ class Model:
     small 10 (20.0, 18.5)
     """
 
+    _aside = frozenset({"text", "file"})
+
     name: str
     accession: str
     description: str
@@ -81,6 +85,9 @@ class Model:
     is_sequence: bool = False
     text: bytes | None = field(default=None, repr=False)
     file: str | None = field(default=None, repr=False)
+
+    def _repr_html_(self) -> str:
+        return display.record_html(self)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "native"}

@@ -25,9 +25,10 @@ from tropalign.options.called import called_with
 from tropalign.options.option import Options, argument
 from tropalign.profile.family_models import FamilyModel, family_model_of, read_family_model
 from tropalign.profile.mapped_rows import MappedRows, mapped_rows
+from tropalign.profile.models import Model
 from tropalign.profile.proteins import LONGEST
 from tropalign.results.multiple import MultipleAlignment
-from tropalign.sequences.batch import SequenceBatch
+from tropalign.sequences.batch import SequenceBatch, Sequences
 from tropalign.sequences.files import file_name
 from tropalign.sequences.kinds import check_kinds
 from tropalign.sequences.reader import read_sequences
@@ -40,8 +41,10 @@ LOG_BYTES = 24
 class ModelArguments(Options):
     """What `align_to_model` takes."""
 
-    model: Any = argument(kw_only=False, doc="The Path of a file that holds one model in HMMER's format, or a `Model`.")
-    sequences: Any = argument(
+    model: Model | os.PathLike[str] | str = argument(
+        kw_only=False, doc="The Path of a file that holds one model in HMMER's format, or a `Model`."
+    )
+    sequences: Sequences = argument(
         kw_only=False,
         doc="A SequenceBatch, or what `SequenceBatch.from_strings` takes: texts, bytes, Seq, SeqRecord, (name, "
         "sequence) in any iterable, or a mapping of names to sequences; or a file's Path.",
@@ -49,7 +52,7 @@ class ModelArguments(Options):
     trim: bool = argument(
         default=False, kw_only=True, doc="Leaves residues before the first node and behind the last one out."
     )
-    mapali: Any = argument(
+    mapali: MultipleAlignment | os.PathLike[str] | None = argument(
         default=None,
         kw_only=True,
         doc="The alignment that the model was built of, or the Path of its file: its rows come first, without "

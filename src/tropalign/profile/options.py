@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Literal
 
 from tropalign.errors import UsageError, named
 from tropalign.machine.numbers import whole_number
 from tropalign.options.kinds import P_VALUE, whole
 from tropalign.options.option import Options, argument, option
 from tropalign.results.threshold_options import Thresholds
+
+#: What a file of queries may hold; "auto": its content says which.
+QueryKind = Literal["auto", "models", "alignment", "sequences"]
+#: What queries that are alignments or sequences are; "auto": proteins, unless all letters are nucleotides'.
+QueryAlphabet = Literal["auto", "protein"]
 
 #: Seeds are numbers of 32 bits.
 MOST_SEED = (1 << 32) - 1

@@ -8,6 +8,7 @@ import re
 import warnings
 from collections.abc import Iterator
 from itertools import pairwise
+from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,26 +18,23 @@ from tropalign.formats.format import COMPRESSED
 from tropalign.profile.building import model_of_sequence, models_of_stockholm, refuse_nucleotides, stockholm_of
 from tropalign.profile.model_files import OLD_TEXT, TEXT, is_binary, models_of, pressed_alone
 from tropalign.profile.models import Model
+from tropalign.profile.options import QueryAlphabet, QueryKind
 from tropalign.profile.proteins import EASEL_CODES, UNKNOWN, Encoder
 from tropalign.sequences.aligned_files import BY_BIOPYTHON, CLUSTALS, read_alignment
 from tropalign.sequences.blocks import TARGETS, blocks_of
 from tropalign.sequences.files import Source, file_name, is_stream, opened
 from tropalign.sequences.records import records_of_file
 
-#: What a file of queries may hold; "auto": its content says which.
-KINDS = ("auto", "models", "alignment", "sequences")
 STOCKHOLM = b"# STOCKHOLM"
 #: How much is looked at to tell what a file holds.
 FIRST_BYTES = 1 << 12
 A2M_MATCH = re.compile(rb"([A-Z-])")
 #: How names of files end in which lower-case letters are insertions.
 A2M_SUFFIXES = (".a2m", ".a3m")
-#: What queries that are alignments or sequences are; "auto": proteins, unless all letters are nucleotides'.
-ALPHABETS = ("auto", "protein")
 
 
 def read_queries(
-    source: Source, kind: str = "auto", alphabet: str = "auto", *, skip_foreign: bool = False
+    source: Source, kind: QueryKind = "auto", alphabet: QueryAlphabet = "auto", *, skip_foreign: bool = False
 ) -> Iterator[Model]:
     """The queries of a file one by one, as models.
 
@@ -83,14 +81,20 @@ def read_queries(
 
 
 def queries_in(
-    source: Source, kind: str = "auto", alphabet: str = "auto", *, skip_foreign: bool = False, keeps_text: bool = True
+    source: Source,
+    kind: QueryKind = "auto",
+    alphabet: QueryAlphabet = "auto",
+    *,
+    skip_foreign: bool = False,
+    keeps_text: bool = True,
 ) -> Iterator[Model]:
     """Queries as of `read_queries`; `keeps_text`: to be written again."""
-    if kind not in KINDS:
-        raise UsageError(f"{kind!r} is no kind of queries: choose one of {', '.join(KINDS)}")
-    if alphabet not in ALPHABETS:
+    if kind not in get_args(QueryKind):
+        raise UsageError(f"{kind!r} is no kind of queries: choose one of {', '.join(get_args(QueryKind))}")
+    if alphabet not in get_args(QueryAlphabet):
         raise UsageError(
-            f"queries of the alphabet {alphabet!r} are not searched with: choose one of {', '.join(ALPHABETS)}"
+            f"queries of the alphabet {alphabet!r} are not searched with: choose one of "
+            f"{', '.join(get_args(QueryAlphabet))}"
         )
     are_proteins = alphabet == "protein"
     source = pressed_alone(source)
@@ -98,11 +102,12 @@ def queries_in(
     stem, suffix = stem_and_suffix(source)
     with opened(source) as stream:
         begin = stream.peek(FIRST_BYTES).lstrip()
+        held: str = kind
         if kind == "auto":
-            kind, stream = _judged(begin, stream, file)
-        if kind == "models":
+            held, stream = _judged(begin, stream, file)
+        if held == "models":
             yield from models_of(stream, file, skip_foreign, keeps_text)
-        elif kind == "sequences":
+        elif held == "sequences":
             yield from _models_of_sequences(stream, are_proteins, keeps_text)
         else:
             data, _ = stockholm_in(stream, begin, file, suffix)

@@ -1,1 +1,6 @@
 """What jobs return."""
+
+from typing import Literal
+
+#: What a matrix of pairs may hold.
+MatrixValue = Literal["score", "identity", "distance"]

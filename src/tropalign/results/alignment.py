@@ -14,6 +14,8 @@ from tropalign.results.gapped import DELETION, INSERTION, gapped, operations_of
 from tropalign.results.kept_columns import DEPTH_COLUMNS
 
 if TYPE_CHECKING:
+    import Bio.Align
+
     from tropalign.results.alignments import AlignmentTable
     from tropalign.results.lone_pair import LonePair
     from tropalign.sequences import Alphabet
@@ -200,7 +202,7 @@ class Alignment:
         """
         return _coordinates(self)
 
-    def to_biopython(self) -> Any:
+    def to_biopython(self) -> Bio.Align.Alignment:
         """Biopython's Alignment of the target and the query, both whole, with the score.
 
         Returns

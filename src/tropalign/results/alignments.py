@@ -7,18 +7,21 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.results import display, export, ragged, rows
+from tropalign.results import MatrixValue, display, export, ragged, rows
 from tropalign.results.alignment import Alignment, biopython_alignment
 from tropalign.results.columns import Axis, Flat, Table, check_column
 from tropalign.results.gapped import cigar_text
 from tropalign.results.kept_columns import DEPTHS, INDEX_COLUMNS, KEPT_COLUMNS, OPTIONAL, SCORES
 from tropalign.results.output_columns import Significance, default_numbers
 from tropalign.sequences import SequenceBatch
+
+if TYPE_CHECKING:
+    import Bio.Align
 from tropalign.sequences.translation import Frames
 
 Int32 = NDArray[np.int32]
@@ -269,7 +272,7 @@ class AlignmentTable(Table[Alignment]):
     def _batches(self) -> Iterator[dict[str, Flat]]:
         return export.batches(self)
 
-    def matrix(self, values: str = "score") -> NDArray[np.float64]:
+    def matrix(self, values: MatrixValue = "score") -> NDArray[np.float64]:
         """The pairs as a matrix, of several alignments of a pair the first; of a set both triangles.
 
         Parameters
@@ -326,7 +329,7 @@ class AlignmentTable(Table[Alignment]):
 
         tropalign.write_alignments(self, path, format, **options)
 
-    def to_biopython(self) -> Iterator[Any]:
+    def to_biopython(self) -> Iterator[Bio.Align.Alignment]:
         """The rows as Biopython's Alignments, one after another.
 
         Returns

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.results import ragged
+from tropalign.results import display, ragged
 from tropalign.results.columns import Axis, Table
 from tropalign.sequences import SequenceBatch
 
@@ -38,6 +38,9 @@ class Judged(NamedTuple):
     score: float
     parent_a: str | None
     parent_b: str | None
+
+    def _repr_html_(self) -> str:
+        return display.record_html(self)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.arrays import distinct
-from tropalign.results import ragged
+from tropalign.results import display, ragged
 from tropalign.results.columns import Table
 from tropalign.sequences import SequenceBatch
 
@@ -30,6 +30,9 @@ class Cluster(NamedTuple):
 
     representative: str
     members: list[str]
+
+    def _repr_html_(self) -> str:
+        return display.record_html(self)
 
 
 #: A run of a CIGAR: how many columns, and their kind.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, ClassVar, Generic, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,10 @@ from numpy.typing import NDArray
 from tropalign.results import display, ragged
 from tropalign.results.rows import encoded
 from tropalign.sequences import SequenceBatch
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
 
 Item = TypeVar("Item")
 #: What chooses rows beside a number: a slice, whole numbers, or a mask.
@@ -132,15 +136,36 @@ def check_column(name: str, values: Any, dtype: type, length: int | None = None)
         raise ValueError(f"column {name} has {len(values)} items and not {length}")
 
 
-class Rows(Generic[Item]):
-    """A result of rows: by number, slice, indices or mask; equal to another of the same content.
+class Result:
+    """What is equal to another of the same content, and shows in notebooks what ``print`` shows."""
+
+    #: Fields that results may differ in and be equal.
+    _aside: ClassVar[frozenset[str]] = frozenset()
+
+    def _content(self) -> dict[str, Any]:
+        """What equal results have in common, by name."""
+        return {each.name: getattr(self, each.name) for each in fields(self) if each.name not in self._aside}  # type: ignore[arg-type]
+
+    def __eq__(self, other: object) -> bool:
+        """Whether all that they hold is the same."""
+        if not isinstance(other, type(self)):
+            return NotImplemented
+        mine, theirs = self._content(), other._content()
+        return all(are_same(values, theirs[name]) for name, values in mine.items())
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _repr_html_(self) -> str:
+        return display.text_html(str(self))
+
+
+class Rows(Result, Generic[Item]):
+    """A result of rows: by number, slice, indices or mask.
 
     A class gives ``len`` and single rows, and either the arrays of its rows (`_axis`) or `take` and `slice`.
     """
 
     _axis: ClassVar[Axis]
-    #: Fields that results may differ in and be equal.
-    _aside: ClassVar[frozenset[str]] = frozenset()
 
     def __len__(self) -> int:
         raise NotImplementedError
@@ -215,19 +240,6 @@ class Rows(Generic[Item]):
         """A result of the same run with these arrays."""
         return replace(self, **arrays)  # type: ignore[type-var]
 
-    def _content(self) -> dict[str, Any]:
-        """What equal results have in common, by name."""
-        return {each.name: getattr(self, each.name) for each in fields(self) if each.name not in self._aside}  # type: ignore[arg-type]
-
-    def __eq__(self, other: object) -> bool:
-        """Whether the sequences and every column are the same."""
-        if not isinstance(other, type(self)):
-            return NotImplemented
-        mine, theirs = self._content(), other._content()
-        return all(are_same(values, theirs[name]) for name, values in mine.items())
-
-    __hash__ = None  # type: ignore[assignment]
-
 
 class Table(Rows[Item]):
     """A result of columns, which pandas takes, and by the Arrow C stream polars, duckdb and pyarrow."""
@@ -289,7 +301,7 @@ class Table(Rows[Item]):
         found: object = stream.__arrow_c_stream__(requested_schema)
         return found
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self) -> pandas.DataFrame:
         """A pandas DataFrame; the numbers of `columns` are not copied.
 
         Returns
@@ -306,7 +318,7 @@ class Table(Rows[Item]):
 
         return pandas.DataFrame(self.columns(), copy=False)
 
-    def to_polars(self) -> Any:
+    def to_polars(self) -> polars.DataFrame:
         """A polars DataFrame; the numbers are not copied.
 
         Returns

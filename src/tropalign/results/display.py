@@ -6,6 +6,7 @@ Names come from files, so they are escaped: a terminal obeys no control characte
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import fields
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -52,6 +53,20 @@ def grid_html(title: str, cells: dict[str, list[str]], n_rows: int, details: Ite
     more = "".join(f"<p>{line}</p>" for line in _more(n_rows))
     folded = (f"<details><summary>{escaped(name)}</summary>{PRE}{text}</pre></details>" for name, text in details)
     return f"<p>{escaped(title)}</p>{grid}{more}{''.join(folded)}"
+
+
+def text_html(text: str) -> str:
+    """Lines of text as a notebook shows them."""
+    return f"{PRE}{escaped(text)}</pre>"
+
+
+def record_html(record: Any) -> str:
+    """A named tuple, or what a dataclass shows of itself, as notebooks show it: a row per field."""
+    is_tuple = isinstance(record, tuple)
+    names = getattr(record, "_fields", ()) if is_tuple else [each.name for each in fields(record) if each.repr]
+    cells = ((name, shown(str(getattr(record, name)))) for name in names)
+    lines = (f"<tr><th>{escaped(name)}</th><td>{escaped(cell)}</td></tr>" for name, cell in cells)
+    return f"<table>{''.join(lines)}</table>"
 
 
 def _more(n_rows: int) -> list[str]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError, UsageError, shown
-from tropalign.results import nucleotides, rows
+from tropalign.results import MatrixValue, nucleotides, rows
 from tropalign.results.columns import Flat
 from tropalign.results.output_columns import OUTPUT_COLUMNS, chosen_names, own_names, types_of, values_of
 from tropalign.sequences.texts import decoded
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 #: Rows of a batch of the Arrow stream.
 ARROW_ROWS = 1 << 20
-#: What a matrix holds.
-VALUES = ("score", "identity", "distance")
 
 
 def column_arrays(table: AlignmentTable, names: Iterable[str] | None = None) -> dict[str, NDArray[Any]]:
@@ -73,10 +71,10 @@ def no_rows(names: Iterable[str], has_decimals: bool = False) -> dict[str, Flat]
     return {name: none if dtype is str else np.zeros(0, dtype) for name, dtype in types.items()}
 
 
-def matrix(table: AlignmentTable, values: str) -> NDArray[np.float64]:
+def matrix(table: AlignmentTable, values: MatrixValue) -> NDArray[np.float64]:
     """See `AlignmentTable.matrix`."""
-    if values not in VALUES:
-        raise UsageError(f"values {values!r} is none of {', '.join(VALUES)}")
+    if values not in get_args(MatrixValue):
+        raise UsageError(f"values {values!r} is none of {', '.join(get_args(MatrixValue))}")
     table = table if table.hsp is None else table.take(table.hsp == 1)
     of_rows: Any = table.score if values == "score" else table.identity
     (queries, rows), (targets, columns) = (nucleotides.given(table, side) for side in ("query", "target"))

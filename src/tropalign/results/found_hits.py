@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign.results import display
 from tropalign.results.columns import Axis, check_column
 
 Int32 = NDArray[np.int32]
@@ -90,6 +91,9 @@ class Query:
     reference: str | None = None
     structure: str | None = None
     sequence: str = ""
+
+    def _repr_html_(self) -> str:
+        return display.record_html(self)
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tropalign.errors import shown
+from tropalign.results.columns import Result
 from tropalign.results.found_hits import Query
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ BITS = 1.44269504088896341
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Domain:
+class Domain(Result):
     """A domain of a hit: where the model is aligned to the sequence, once.
 
     Parameters
@@ -108,7 +109,7 @@ class Domain:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Hit:
+class Hit(Result):
     """A target in which a query was found; in a scan, a model that was found in the query.
 
     Parameters
@@ -190,6 +191,12 @@ class Hit:
     def best_domain(self) -> Domain:
         """The one of the highest score."""
         return Domain(self, int(self.hits.best_domain[self.index]))
+
+    def _content(self) -> dict[str, Any]:
+        """What it shows, in whichever table it stands."""
+        numbers = (self.name, self.accession, self.description, self.length, self.bits, self.bias, self.evalue)
+        lines = [(each.span, each.envelope, each.bits, each.i_evalue, each.lines) for each in self.domains]
+        return {"query": self.query, "numbers": numbers, "is_included": self.is_included, "domains": lines}
 
     def __repr__(self) -> str:
         return hit_title(self)

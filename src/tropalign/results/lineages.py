@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.properties import cached_property
+from tropalign.results import display
+from tropalign.results.columns import Result
 from tropalign.results.placements import Placements
 
 Int64 = NDArray[np.int64]
@@ -38,9 +40,12 @@ class Assigned:
     likely: Lineage = ()
     support: tuple[float, ...] = ()
 
+    def _repr_html_(self) -> str:
+        return display.record_html(self)
+
 
 @dataclass(frozen=True, eq=False)
-class BranchLineages:
+class BranchLineages(Result):
     """Lineages of the tips below each branch.
 
     Tips are in the order of the tree, in which those below a branch are neighbours::
@@ -83,6 +88,12 @@ class BranchLineages:
     @cached_property
     def _is_known(self) -> NDArray[np.bool_]:
         return np.array([bool(lineage) for lineage in self.lineages])
+
+    def __repr__(self) -> str:
+        known = sum(map(bool, self.lineages))
+        return (
+            f"<BranchLineages: {len(self.begin):,} branches, {known:,} of {len(self.lineages):,} tips with a lineage>"
+        )
 
     def below(self, branches: Sequence[int]) -> Assigned:
         """What the tips below these branches have in common; each branch counts the same, and within it each tip.

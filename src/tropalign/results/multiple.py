@@ -20,6 +20,8 @@ from tropalign.sequences.batch import SequenceBatch
 if TYPE_CHECKING:
     import os
 
+    import Bio.Align
+
 #: What stands where a row has no residue.
 GAP = ord("-")
 
@@ -342,7 +344,7 @@ class MultipleAlignment(Rows[str]):
     def _repr_html_(self) -> str:
         return block_html(self)
 
-    def to_biopython(self) -> Any:
+    def to_biopython(self) -> Bio.Align.Alignment:
         """Biopython's Alignment, with the rows as SeqRecords.
 
         Returns

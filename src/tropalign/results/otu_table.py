@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 
 from tropalign.errors import InputError, TropalignWarning, named, shown
 from tropalign.properties import cached_property
+from tropalign.results import display
 from tropalign.results.clusters import Clusters
+from tropalign.results.columns import Result
 
 if TYPE_CHECKING:
     from tropalign.results.lineages import BranchLineages, Lineage
@@ -25,7 +27,7 @@ SHA1 = "sha1"
 
 
 @dataclass(frozen=True, eq=False)
-class OtuTable:
+class OtuTable(Result):
     """Counts of reads, a row per cluster (OTU) and a column per sample.
 
     Attributes
@@ -53,6 +55,19 @@ class OtuTable:
     sample: NDArray[np.int64]
     reads: NDArray[np.int64]
     lineages: tuple[Lineage, ...] | None = None
+
+    def __repr__(self) -> str:
+        n, clusters, samples = int(self.reads.sum()), len(self.names), len(self.samples)
+        return f"<OtuTable: {n:,} reads in {clusters:,} clusters of {samples:,} samples>"
+
+    def _repr_html_(self) -> str:
+        rows = display.SHOWN_ROWS
+        first = self.cluster < rows
+        counts = OtuTable(
+            self.names[:rows], self.samples, self.cluster[first], self.sample[first], self.reads[first]
+        ).counts
+        columns = {"cluster": list(self.names), **{name: counts[:, k] for k, name in enumerate(self.samples[:rows])}}
+        return display.grid_html(repr(self)[1:-1], display.cells(columns), len(self.names))
 
     @property
     def counts(self) -> NDArray[np.int64]:

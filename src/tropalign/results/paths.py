@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from tropalign.errors import InputError, UsageError, shown
 from tropalign.properties import cached_property
+from tropalign.results.columns import Result
 
 #: Finds the predecessors of all rows.
 FindPredecessors = Callable[[], NDArray[np.int32]]
@@ -52,7 +53,7 @@ class Vertices:
         return int(name)
 
 
-class ShortestPaths:
+class ShortestPaths(Result):
     """Distances from some vertices of a graph to all of them, as `tropalign.tropical.shortest_paths` finds them.
 
     Parameters
@@ -110,6 +111,9 @@ class ShortestPaths:
         """All but the function that finds predecessors: a pickle has these themselves, so that they are found now."""
         return {**vars(self), "_find_predecessors": self.predecessors}
 
+    def _content(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in ("distances", "sources", "names")}
+
     def __repr__(self) -> str:
         n_sources, n = self.distances.shape
         return f"<ShortestPaths from {n_sources} to {n} vertices, by {self.method}, {self.distances.dtype}>"
@@ -125,10 +129,10 @@ class ShortestPaths:
         return found() if callable(found) else found
 
     @property
-    def infinity(self) -> Any:
+    def infinity(self) -> float:
         """What stands in `distances` where there is no path."""
         dtype = self.distances.dtype
-        return dtype.type(np.inf) if dtype.kind == "f" else np.iinfo(dtype).max
+        return float("inf") if dtype.kind == "f" else int(np.iinfo(dtype).max)
 
     def distance(self, source: Hashable, target: Hashable) -> float:
         """The length of a shortest path between two vertices, by name or by number where they have none.

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.properties import cached_property
-from tropalign.results import ragged
+from tropalign.results import display, ragged
 from tropalign.results.columns import Axis, Table
 
 Int64 = NDArray[np.int64]
@@ -43,6 +43,9 @@ class PlacedRead(NamedTuple):
     end: int
     inserted: int
     unaligned: int
+
+    def _repr_html_(self) -> str:
+        return display.record_html(self)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.results import ragged
+from tropalign.results import display, ragged
 from tropalign.results.columns import Axis, Table
 
 #: Columns with an item per segment.
@@ -36,6 +36,9 @@ class Segment(NamedTuple):
     end: int
     label: str
     support: float
+
+    def _repr_html_(self) -> str:
+        return display.record_html(self)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,10 +74,11 @@ N_CODES = 32
 #: The largest score, either way: sums of a hundred thousand residues are out of range then anyway.
 MOST = 1_000_000
 #: What ambiguous letters may score where there is no matrix.
-IUPAC = ("mismatch", "zero", "match")
+IupacRule = Literal["mismatch", "zero", "match"]
+IUPAC = get_args(IupacRule)
 
 
-def matched(alphabet: Alphabet, match: float, mismatch: float, iupac: str) -> NDArray[np.float64]:
+def matched(alphabet: Alphabet, match: float, mismatch: float, iupac: IupacRule) -> NDArray[np.float64]:
     """Scores of an alphabet's letters (rows, columns), equal or not; ambiguous ones by a word of `IUPAC`."""
     letters = alphabet.letters
     values = np.full((len(letters), len(letters)), float(mismatch))

@@ -20,6 +20,7 @@ from tropalign.scoring.letter_scores import (
     IUPAC,
     MOST,
     N_CODES,
+    IupacRule,
     by_code,
     factor_of,
     kept_scores,
@@ -115,6 +116,19 @@ class SubstitutionMatrix:
                 "give fewer decimals, or divide all of them by a common factor"
             )
         return np.rint(self.scores * factor).astype(np.int32)
+
+    def __repr__(self) -> str:
+        return f"<SubstitutionMatrix {self.name}: {self.alphabet.name}>"
+
+    def __eq__(self, other: object) -> bool:
+        """Whether name, alphabet, letters and scores are the same."""
+        if not isinstance(other, SubstitutionMatrix):
+            return NotImplemented
+        mine, theirs = ((each.name, each.alphabet, each.letters) for each in (self, other))
+        return mine == theirs and np.array_equal(self.scores, other.scores)
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.letters))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return SubstitutionMatrix, (self.name, self.alphabet, self.scores, self.letters)
@@ -308,7 +322,7 @@ class SubstitutionMatrix:
 
     @classmethod
     def match_mismatch(
-        cls, match: float, mismatch: float, alphabet: Alphabet = NUCLEOTIDE, iupac: str = "mismatch"
+        cls, match: float, mismatch: float, alphabet: Alphabet = NUCLEOTIDE, iupac: IupacRule = "mismatch"
     ) -> SubstitutionMatrix:
         """``match`` for equal letters, ``mismatch`` else; what ambiguous letters score follows from `iupac`.
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from tropalign.errors import InputError, UsageError, shown
 from tropalign.machine.numbers import whole_number
+from tropalign.results.columns import Result
 from tropalign.semirings.intervals import empty_triangle, fill
 from tropalign.semirings.semirings import MAX_PLUS
 
@@ -23,7 +24,7 @@ _SMALL = 8000
 
 
 @dataclass(frozen=True, eq=False)
-class Structure:
+class Structure(Result):
     """Which letters of a sequence are paired.
 
     Attributes
@@ -43,6 +44,9 @@ class Structure:
 
     score: int
     partners: NDArray[np.int32]
+
+    def __repr__(self) -> str:
+        return f"<Structure: {len(self.partners):,} letters, score {self.score:,}>"
 
     def __str__(self) -> str:
         """Pairs as parentheses, other letters as dots."""

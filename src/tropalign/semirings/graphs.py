@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from tropalign.errors import InputError, UsageError, shown
 from tropalign.machine.numbers import whole_number
+from tropalign.results.columns import Result
 from tropalign.results.paths import Vertices
 from tropalign.semirings.matrices import checked_matrix, surveyed
 from tropalign.semirings.semirings import MIN_PLUS, zero_of
@@ -22,7 +23,7 @@ DTYPES = ("float32", "float64", "int16", "int32")
 
 
 @dataclass(frozen=True, eq=False)
-class Graph:
+class Graph(Result):
     """A directed graph with weights, each edge once.
 
     Attributes
@@ -52,6 +53,9 @@ class Graph:
     weights: NDArray[Any]
     names: tuple[Hashable, ...] | None = None
     notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return _described("Graph", self.n, self.n_edges)
 
     @classmethod
     def from_edges(
@@ -112,6 +116,18 @@ class Graph:
         return found
 
     @property
+    def edges(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]:
+        """Where each edge begins and ends, and its weight: two arrays of int64, and one of the type of the weights.
+
+        Examples
+        --------
+        >>> from tropalign.tropical import Graph
+        >>> [each.tolist() for each in Graph.from_edges([0, 1], [1, 0], [2.5, 1.0]).edges]
+        [[0, 1], [1, 0], [2.5, 1.0]]
+        """
+        return self.sources, self.targets, self.weights
+
+    @property
     def n_edges(self) -> int:
         """How many edges there are."""
         return len(self.weights)
@@ -127,8 +143,12 @@ class Graph:
         return _numbers(vertices, self.n, self.names)
 
 
+def _described(kind: str, n: int, n_edges: int) -> str:
+    return f"<{kind}: {n:,} vertices, {n_edges:,} edge{'s' * (n_edges != 1)}>"
+
+
 @dataclass(frozen=True, eq=False)
-class DenseGraph:
+class DenseGraph(Result):
     """A directed graph as a matrix of weights.
 
     Attributes
@@ -151,6 +171,9 @@ class DenseGraph:
     weights: NDArray[Any]
     names: tuple[Hashable, ...] | None = None
     notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return _described("DenseGraph", self.n, self.n_edges)
 
     @classmethod
     def from_matrix(
@@ -197,6 +220,21 @@ class DenseGraph:
     def n(self) -> int:
         """Vertices, numbered from 0."""
         return len(self.weights)
+
+    @property
+    def edges(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]:
+        """Where each edge begins and ends, and its weight: two arrays of int64, and one of the type of the weights.
+
+        Examples
+        --------
+        >>> from tropalign.tropical import DenseGraph
+        >>> [each.tolist() for each in DenseGraph.from_matrix([[0, 2.5], [1, 0]]).edges]
+        [[0, 1], [1, 0], [2.5, 1.0]]
+        """
+        is_edge = self.weights != zero_of(MIN_PLUS, self.weights.dtype)
+        np.fill_diagonal(is_edge, False)
+        sources, targets = np.nonzero(is_edge)
+        return sources, targets, self.weights[sources, targets]
 
     @property
     def n_edges(self) -> int:

@@ -15,6 +15,7 @@ from tropalign import _native
 from tropalign.errors import InputError, UsageError
 from tropalign.machine.memory import default_budget, require
 from tropalign.machine.threads import resolve_threads
+from tropalign.results.columns import Result
 from tropalign.semirings.matrices import checked_matrix, surveyed
 from tropalign.semirings.semirings import MIN_PLUS, Semiring, checked_semiring, zero_of
 
@@ -163,7 +164,7 @@ def fill(
 
 
 @dataclass(frozen=True, eq=False)
-class MatrixChain:
+class MatrixChain(Result):
     """The cheapest order in which to multiply matrices.
 
     Attributes
@@ -184,6 +185,9 @@ class MatrixChain:
 
     cost: int
     cuts: NDArray[np.int32]
+
+    def __repr__(self) -> str:
+        return f"<MatrixChain: {len(self.cuts):,} products, cost {self.cost:,}>"
 
     def __str__(self) -> str:
         """The products in parentheses, matrices by their numbers."""
@@ -258,7 +262,7 @@ def _whole_sizes(sizes: Any) -> NDArray[np.float64]:
 
 
 @dataclass(frozen=True, eq=False)
-class SearchTree:
+class SearchTree(Result):
     """A binary tree in which keys are found in the fewest steps.
 
     Attributes
@@ -278,6 +282,9 @@ class SearchTree:
 
     cost: float
     parents: NDArray[np.int32]
+
+    def __repr__(self) -> str:
+        return f"<SearchTree: {len(self.parents):,} keys, cost {self.cost:g}>"
 
     @property
     def root(self) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from tropalign.errors import InputError
 from tropalign.properties import cached_property
@@ -133,6 +133,9 @@ class Alphabet:
         for letter in (*self.synonyms, *self.complement, *self.complement.values()):
             if not isinstance(letter, str) or len(letter) != 1 or not letter.isascii():
                 raise ValueError(f"a synonym or complement of the alphabet {self.name} is {letter!r}, not one letter")
+
+    def __repr__(self) -> str:
+        return f"<Alphabet {self.name}: {self.letters}>"
 
     def __eq__(self, other: object) -> bool:
         return self.name == other.name if isinstance(other, Alphabet) else NotImplemented
@@ -335,6 +338,11 @@ PROTEIN = Alphabet(
 #: Every alphabet by its name. Letters are judged in this order: the first alphabet whose `judged` holds.
 ALPHABETS: dict[str, Alphabet] = {alphabet.name: alphabet for alphabet in (NUCLEOTIDE, PROTEIN)}
 
+#: The names of alphabets.
+AlphabetName = Literal["nucleotide", "protein"]
+#: An alphabet, or the name of one.
+AlphabetLike = Alphabet | AlphabetName
+
 
 def alphabet_named(name: str) -> Alphabet:
     """The alphabet of this name. Raises InputError where there is none."""
@@ -343,7 +351,7 @@ def alphabet_named(name: str) -> Alphabet:
     return ALPHABETS[name]
 
 
-def alphabet_of(alphabet: Alphabet | str) -> Alphabet:
+def alphabet_of(alphabet: AlphabetLike) -> Alphabet:
     """An alphabet as it is, or the one of this name. Raises InputError on anything else."""
     if isinstance(alphabet, Alphabet):
         return alphabet

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Sequence as PySequence
 from dataclasses import dataclass, field
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from tropalign.errors import InputError, shown
 from tropalign.properties import cached_property
-from tropalign.sequences.alphabet import Alphabet, alphabet_of, byte_counts, judge_alphabet
+from tropalign.sequences.alphabet import Alphabet, AlphabetLike, alphabet_of, byte_counts, judge_alphabet
 from tropalign.sequences.inputs import named_texts
 from tropalign.sequences.strands import mirrored, reverse_complement
 from tropalign.sequences.taxa import Taxa
@@ -22,6 +23,10 @@ from tropalign.sequences.texts import Texts, joined_by, lengths_of
 
 #: What a batch with qualities has for the letters of a sequence that has none, as in BAM.
 NO_QUALITY = 255
+
+
+#: Letters that a sequence shows of itself.
+SHOWN_LETTERS = 30
 
 
 @dataclass(frozen=True)
@@ -36,6 +41,10 @@ class Sequence:
     def codes(self) -> NDArray[np.uint8]:
         """Codes of the letters, uint8, shape (length,)."""
         return self.alphabet.encode(np.frombuffer(self.letters.encode("latin-1"), np.uint8))[0]
+
+    def __repr__(self) -> str:
+        first = self.letters if len(self.letters) <= SHOWN_LETTERS else f"{self.letters[:SHOWN_LETTERS]}..."
+        return f"<Sequence {shown(self.name)}: {first}, {len(self.letters):,} {self.alphabet.name} residues>"
 
     def __str__(self) -> str:
         return self.letters
@@ -208,7 +217,7 @@ class SequenceBatch:
         cls,
         sequences: Iterable[Any] | Mapping[str, Any],
         names: PySequence[str] | None = None,
-        alphabet: Alphabet | str | None = None,
+        alphabet: AlphabetLike | None = None,
     ) -> SequenceBatch:
         """A batch of what Python code holds; the alphabet is judged by the letters when not given.
 
@@ -244,7 +253,7 @@ class SequenceBatch:
         return cls._of_texts(_chosen_names([name for name, _ in found], names), texts, alphabet)
 
     @classmethod
-    def _of_texts(cls, names: tuple[str, ...], texts: list[str], alphabet: Alphabet | str | None) -> SequenceBatch:
+    def _of_texts(cls, names: tuple[str, ...], texts: list[str], alphabet: AlphabetLike | None) -> SequenceBatch:
         if alphabet is not None:
             alphabet = alphabet_of(alphabet)
         for name, text in zip(names, texts, strict=True):
@@ -458,6 +467,10 @@ class SequenceBatch:
         arrays += 0 if self.qualities is None else 4 * self.qualities.nbytes
         arrays += 0 if self.taxa is None else self.taxa.nbytes
         return batch_bytes(arrays, self.name_texts, self._description_texts)
+
+
+#: What functions take as sequences: a batch, what `SequenceBatch.from_strings` takes, or a file.
+Sequences = SequenceBatch | Iterable[Any] | Mapping[str, Any] | os.PathLike[str]
 
 
 def _digest(digest: hashlib._Hash, part: memoryview) -> None:

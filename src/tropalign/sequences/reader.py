@@ -8,13 +8,13 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from itertools import groupby
 from operator import itemgetter
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError, TropalignWarning, UsageError, named, shown
-from tropalign.sequences.alphabet import Alphabet, alphabet_of, judge_counts
+from tropalign.sequences.alphabet import Alphabet, AlphabetLike, alphabet_of, judge_counts
 from tropalign.sequences.batch import NO_QUALITY, SequenceBatch
 from tropalign.sequences.blocks import BlockReader, Policy, SequenceBlock, sources_of
 from tropalign.sequences.files import Source, file_name
@@ -23,16 +23,17 @@ from tropalign.sequences.taxa import Taxa
 from tropalign.sequences.texts import Texts, joined
 
 #: What becomes of gaps.
-GAPS = ("keep", "note", "drop")
+GapRule = Literal["keep", "note", "drop"]
+GAPS = get_args(GapRule)
 
 
 def read_sequences(
     paths: Source | Iterable[Source],
     *,
-    alphabet: Alphabet | str | None = None,
+    alphabet: AlphabetLike | None = None,
     skip_empty: bool = False,
     strict: bool = False,
-    gaps: str = "keep",
+    gaps: GapRule = "keep",
     qualities: bool = False,
 ) -> SequenceBatch:
     """Reads FASTA or FASTQ files (gzip, bzip2, xz or zstd by content; ``-`` is standard input) into one batch.

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,10 +46,11 @@ def by_underscore(name: str) -> str:
 
 
 #: How names tell samples.
-RULES: Mapping[str, Callable[[str], str]] = MappingProxyType({"label": by_label, "underscore": by_underscore})
+NameRule = Literal["label", "underscore"]
+RULES: Mapping[NameRule, Callable[[str], str]] = MappingProxyType({"label": by_label, "underscore": by_underscore})
 
 
-def samples_of(names: Iterable[str], rule: str) -> list[str]:
+def samples_of(names: Iterable[str], rule: NameRule) -> list[str]:
     """The sample of each read, by one of `RULES`. Raises InputError where a name tells none."""
     tell = RULES[rule]
     found = []

@@ -10,11 +10,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import InputError, UsageError
+from tropalign.errors import InputError, UsageError, shown
 from tropalign.machine.numbers import whole_number
 from tropalign.sequences.files import file_name, read_text
 from tropalign.trees.newick import MOST_BYTES, newick_text, parse_newick, quoted
 from tropalign.trees.nexus import is_nexus, newick_of_nexus
+
+#: Taxa up to which a tree draws itself, and letters of a line.
+SHOWN_TAXA, LINE_LETTERS = 100, 80
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -59,6 +62,28 @@ class Tree:
 
     def __repr__(self) -> str:
         return f"Tree: {self.n_taxa} taxa, {'rooted' if self.is_rooted else 'unrooted'}"
+
+    def __eq__(self, other: object) -> bool:
+        """Whether taxa, joins, lengths, support and labels are the same."""
+        if not isinstance(other, Tree):
+            return NotImplemented
+        shapes = ((each.names, each.children, each.labels, each.n_samples) for each in (self, other))
+        pairs = ((self.lengths, other.lengths), (self.support, other.support))
+        return len({*shapes}) == 1 and all(
+            one is another or (one is not None and another is not None and np.array_equal(one, another, equal_nan=True))
+            for one, another in pairs
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        return f"<pre style='font-family:monospace;white-space:pre;line-height:1.25'>{escape(str(self))}</pre>"
+
+    def __str__(self) -> str:
+        """The title, and the branches of a tree of `SHOWN_TAXA` at the most, drawn by letters."""
+        return repr(self) if self.n_taxa > SHOWN_TAXA else f"{self!r}\n{_drawn(self)}"
 
     @property
     def n_taxa(self) -> int:
@@ -128,6 +153,24 @@ class Tree:
         # FastTree, MrBayes and others write shares of 1 instead of percent, of which no digit is to be lost.
         form = "g" if np.nanmax(known, initial=0) <= 1 else ".0f"
         return ["" if math.isnan(value) else f"{value:{form}}" for value in known.tolist()]
+
+
+def _drawn(tree: Tree) -> str:
+    """Lines of text, lengths below 0 drawn as 0."""
+    from io import StringIO
+
+    from Bio import Phylo
+
+    lengths = np.maximum(tree.lengths, 0.0)
+    numbered = Tree(
+        tuple(map(str, range(tree.n_taxa))), tree.children, lengths
+    )  # whose names are letters of a terminal
+    drawn = Phylo.read(StringIO(numbered.newick()), "newick")
+    for tip in drawn.get_terminals():
+        tip.name = shown(tree.names[int(tip.name)])
+    out = StringIO()
+    Phylo.draw_ascii(drawn, file=out, column_width=LINE_LETTERS)
+    return out.getvalue().rstrip()
 
 
 def _length_text(length: float, digits: int | None) -> str:

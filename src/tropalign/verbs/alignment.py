@@ -11,6 +11,7 @@ from tropalign.verbs.command import Command
 
 if TYPE_CHECKING:
     from tropalign.scoring import Gap, SubstitutionMatrix
+    from tropalign.scoring.letter_scores import IupacRule
     from tropalign.sequences import Alphabet, SequenceBatch
     from tropalign.sequences.translation import Frames
 
@@ -50,7 +51,7 @@ class ScoringOptions(Options, group="alignment"):
         label="Mismatch score",
         help="score of different letters, mostly negative",
     )
-    iupac: str | None = option(
+    iupac: IupacRule | None = option(
         default=None,
         choices=Choices("tropalign.scoring.letter_scores", "IUPAC"),
         label="Ambiguous nucleotides",

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from tropalign.execution.task import Progress
     from tropalign.hmm.decode_task import Contents
     from tropalign.hmm.decoding import Decoder
+    from tropalign.hmm.fitting import PartName
     from tropalign.hmm.model import HMM
     from tropalign.sequences.blocks import SequenceBlock
 
@@ -69,7 +70,7 @@ class TrainingOptions(Options, group="training"):
     pseudocount: float = option(
         default=0.0, kind=AMOUNT, metavar="X", help="added to the count of whatever is possible (default: 0)"
     )
-    fix: list[str] | None = option(
+    fix: list[PartName] | None = option(
         default=None,
         choices=Choices("tropalign.hmm.fitting", "PARTS"),
         many="append",

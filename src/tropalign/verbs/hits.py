@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 from tropalign.formats.registry import format_for_path, format_names, suffix_of
 from tropalign.options.kinds import whole
 from tropalign.options.option import Options, again, but, input_file, option, output_file
-from tropalign.profile.options import ForeignOption, SearchOptions
+from tropalign.profile.options import ForeignOption, QueryAlphabet, QueryKind, SearchOptions
 from tropalign.results.threshold_options import Cutoffs, Thresholds
 from tropalign.verbs.command import Command, Served, read_once
 from tropalign.verbs.run_options import SEQUENCE_FILES, EachOption, RunOptions, devices_of, started
@@ -20,9 +20,6 @@ REPORTING = ("E", "T", "domE", "domT")
 INCLUSION = ("incE", "incT", "incdomE", "incdomT")
 CUTOFFS: dict[str, Cutoffs] = {"cut_ga": "gathering", "cut_nc": "noise", "cut_tc": "trusted"}
 FILTERS = ("F1", "F2", "F3")
-#: What a file of queries may hold, as profile/queries.py reads it.
-QueryKind = Literal["auto", "models", "alignment", "sequences"]
-QueryAlphabet = Literal["auto", "protein"]
 #: Up to which E-value the hits of a round begin the next one.
 ITERATED_E = 0.001
 #: Letters of a line of text that HMMER takes at least.

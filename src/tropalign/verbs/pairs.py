@@ -28,6 +28,7 @@ from tropalign.pairwise.options import (
     SelfOption,
     TranslationOptions,
 )
+from tropalign.results import MatrixValue
 from tropalign.verbs.alignment import AlignmentOptions, ModesOptions
 from tropalign.verbs.command import Served
 from tropalign.verbs.run_options import SEQUENCE_FILES, RunOptions, devices_of, started
@@ -47,7 +48,6 @@ if TYPE_CHECKING:
     from tropalign.sequences import Alphabet, SequenceBatch
     from tropalign.verbs.alignment import Side
 
-Values = Literal["score", "identity", "distance"]
 Layout = Literal["tsv", "phylip", "npz"]
 #: A database is left in its store where it would take more than this share of the memory allowed.
 MOST_READ = 0.5
@@ -94,9 +94,9 @@ class FormatOptions(Options, group="format"):
 class MatrixOptions(Options, group="format"):
     """What a matrix of all pairs holds, and how."""
 
-    matrix_values: Values | None = option(
+    matrix_values: MatrixValue | None = option(
         default=None,
-        choices=get_args(Values),
+        choices=get_args(MatrixValue),
         label="Values of the matrix",
         help="what --format matrix holds (default: score)",
         form_help="What the format matrix holds (default: score)",
@@ -144,7 +144,7 @@ class PairsCommand(
     targets: str | None = None
     #: What `Pairs` has options for.
     pairs: str | None = None
-    matrix_values: Values | None = None
+    matrix_values: MatrixValue | None = None
     matrix_layout: Layout | None = None
 
     report: ReportName | None = but(SelectionOptions, "report", default=None)  # type: ignore[assignment]  # by the columns

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tropalign.formats.registry import format_names
 from tropalign.options.kinds import TEXT
-from tropalign.options.option import Options, input_file, option
+from tropalign.options.option import Options, input_file, option, output_file
 from tropalign.verbs.command import Command, Served, naming
 from tropalign.verbs.run_options import CommentOptions, DeviceOptions, MemoryOptions, OutputOptions, started
 
@@ -57,6 +57,13 @@ class PathOptions(Options, group="what is written"):
         role="machine",
         help="what to write (default: by the suffix of -o, else tsv)",
     )
+    report: str | None = output_file(
+        output="report",
+        flags=("--html",),
+        suffix=".html",
+        metavar="FILE",
+        help="a report for the browser beside the output: the graph with its routes, and a table of distances",
+    )
 
 
 class Paths(Command, PathOptions, OutputOptions, CommentOptions, DeviceOptions, MemoryOptions):
@@ -71,12 +78,12 @@ class Paths(Command, PathOptions, OutputOptions, CommentOptions, DeviceOptions, 
     example = """example:
   tropalign paths edges.tsv -o distances.tsv
   tropalign paths roads.tsv.gz --undirected --paths --from Ulm -o from_ulm.tsv
-  tropalign paths graph.mtx -o distances.npz
+  tropalign paths graph.mtx -o distances.npz --html distances.html
   cut -f 1,2,5 table.tsv | tropalign paths - -f matrix > matrix.tsv
 
 edges.tsv has an edge per line: from, to, weight. Formats by the suffix of -o: .tsv (a row per pair of vertices), .npz,
-.parquet; -f matrix for a matrix as text. Distances are the same for any number of threads. Exit codes: 0 done, 2 usage,
-3 bad input, 4 memory or disk, 130 interrupted."""
+.parquet, .html (a page); -f matrix for a matrix as text. Distances are the same for any number of threads. Exit codes:
+0 done, 2 usage, 3 bad input, 4 memory or disk, 130 interrupted."""
     served = Served(
         title="Find shortest paths", kind="paths", example={"graph": "codons.tsv"}, example_options={"undirected": True}
     )
@@ -102,6 +109,7 @@ edges.tsv has an edge per line: from, to, weight. Formats by the suffix of -o: .
 
         from tropalign.execution.run import Output, memory_allowed, write_outputs
         from tropalign.formats.paths.context import PathsContext, check_names
+        from tropalign.formats.paths.report import MOST_VERTICES
         from tropalign.machine.memory import left_for_job
         from tropalign.semirings.graph_files import read_graph
         from tropalign.semirings.paths import shortest_paths
@@ -111,7 +119,7 @@ edges.tsv has an edge per line: from, to, weight. Formats by the suffix of -o: .
         lists = [word[1:] for word in [*(self.sources or ()), *(self.targets or ())] if word.startswith("@")]
         if [self.graph, *lists].count("-") > 1:
             self.refuse("standard input can be read once: name - once")
-        show = started(self, [self.output], [self.graph, *lists])
+        show = started(self, [self.output, *filter(None, [self.report])], [self.graph, *lists])
         allowed = memory_allowed(self.memory, self.output)
         sources, targets = _listed(self.sources), _listed(self.targets)
         graph = read_graph(self.graph, is_directed=not self.undirected)
@@ -120,31 +128,37 @@ edges.tsv has an edge per line: from, to, weight. Formats by the suffix of -o: .
         if name in ("tsv", "matrix"):
             check_names(graph.names or (), self.paths)
         is_dense = graph.weights.ndim == 2
+        is_drawn = (self.report is not None or name == "html") and graph.n <= MOST_VERTICES
         held = _VERTEX_BYTES * graph.n + (graph.weights.nbytes if is_dense else _EDGE_BYTES * graph.n_edges)
         with naming(file_name(self.graph)), show("vertices", graph.n) as progress:
             columns = graph.numbers(targets)
             found = shortest_paths(
                 graph,
                 sources=sources,
-                predecessors=self.paths,
+                predecessors=self.paths or is_drawn,
                 n_threads=self.threads,
                 device=self.device or "auto",
                 memory_bytes=left_for_job(allowed, held),
                 progress=progress,
             )
-        context = PathsContext(found, np.array(columns, np.int64), self.paths)
+        context = PathsContext(found, np.array(columns, np.int64), self.paths, graph.edges if is_drawn else None)
         writer = _writer(self, name, graph, context)
         parts = (writer.encode(rows) for rows in _rows_at_once(context, left_for_job(allowed, held)))
-        write_outputs([Output("paths", self.output, writer)], lambda output: parts)
+        outputs = [Output("paths", self.output, writer)]
+        if self.report is not None:
+            outputs.append(Output("report", self.report, _writer(self, "html", graph, context, name)))
+        write_outputs(outputs, lambda output: parts if output is outputs[0] else ())
 
     def check(self) -> str:
         """The format; refuses what it cannot hold."""
-        from tropalign.formats.registry import check_format, format_for_path
+        from tropalign.formats.registry import check_format, format_for_path, format_of, suffix_of
 
         name: str = self.format or format_for_path("paths", self.output)
         check_format("paths", name)
         if name == "matrix" and self.paths:
             self.refuse("a matrix has no room for paths: choose -f tsv, npz or parquet, or leave --paths out")
+        if self.report is not None and suffix_of(self.report) not in ("", *format_of("paths", "html").suffixes):
+            self.refuse(f"--html {self.report}: end the name in .html (and .gz or the like to compress)")
         return name
 
 
@@ -202,8 +216,10 @@ def _listed(words: list[str] | None) -> list[str] | None:
     return list(dict.fromkeys(found))
 
 
-def _writer(options: Paths, name: str, graph: Graph | DenseGraph, context: PathsContext) -> Writer:
-    """What writes the distances."""
+def _writer(
+    options: Paths, name: str, graph: Graph | DenseGraph, context: PathsContext, main: str | None = None
+) -> Writer:
+    """What writes the distances in a format; `main`: that of the main output, where it is another one."""
     from tropalign import __version__
     from tropalign.execution.files import check_terminal
     from tropalign.formats.header import Header
@@ -215,7 +231,7 @@ def _writer(options: Paths, name: str, graph: Graph | DenseGraph, context: Paths
         "method": context.paths.method,
         "weights": str(graph.weights.dtype),
     }
-    command = options.command_line(format=None if name == "tsv" else name)
+    command = options.command_line(format=None if (main or name) == "tsv" else main or name)
     writer = make_writer(
         "paths", name, Header(__version__, command, parameters, has_comments=not options.no_comments), context
     )

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tropalign.results.clusters import Clusters
     from tropalign.results.otu_table import OtuTable
     from tropalign.sequences import SequenceBatch
+    from tropalign.sequences.samples import NameRule
 
 SampleRule = Literal["label", "file", "underscore"]
 
@@ -99,7 +100,7 @@ class SampleCommand(SequenceCommand, SampleOptions):
             return None
         from tropalign.clusters.table import counted, sampled
 
-        rule = "label" if self.samples in (None, "file") else self.samples
+        rule: NameRule = "label" if self.samples is None or self.samples == "file" else self.samples
         reads = sampled(tuple(batch.names) if uniques is None else uniques.reads, rule)
         labels = None if uniques is None else uniques.labels
         return partial(counted, reads=reads, labels=labels, relabel=self.relabel or "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import shlex
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from tropalign.options.kinds import TEXT, Choices, Kind, whole
 from tropalign.options.option import Options, again, input_file, option, output_file
@@ -27,6 +27,9 @@ from tropalign.verbs.tree_output import ViewOptions, is_drawn, telling, tree_out
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from tropalign.distance_trees.bootstrap import MethodName
+    from tropalign.distance_trees.distances import GapRule, ModelName
+    from tropalign.distance_trees.joining import NegativeRule
     from tropalign.execution.archive import Shards
     from tropalign.execution.manifest import Shard
     from tropalign.execution.progress import Show
@@ -34,7 +37,7 @@ if TYPE_CHECKING:
     from tropalign.trees import Tree
 
 #: The word for as many samples as it takes, which `tropalign.distance_trees.bootstrap` has, too.
-AUTO = "auto"
+AUTO: Final = "auto"
 #: Negative lengths nearer to 0 than this share of the longest branch are roundings, and not worth a word.
 ROUNDING = 1e-6
 
@@ -56,14 +59,14 @@ class DistanceOptions(Options, group="distances"):
         help="FILE holds sequences: align every pair of them",
         form_help="The input is sequences: every pair of them is aligned",
     )
-    distances: str | None = option(
+    distances: ModelName | None = option(
         default=None,
         choices=Choices("tropalign.distance_trees.distances", "MODELS"),
         label="Distance model",
         help="how they follow from the letters that differ (default: kimura for proteins; k2p for nucleotides, jc69 "
         "with --unaligned)",
     )
-    gaps: str | None = option(
+    gaps: GapRule | None = option(
         default=None,
         choices=Choices("tropalign.distance_trees.distances", "GAPS"),
         label="Columns with gaps",
@@ -78,7 +81,7 @@ class DistanceOptions(Options, group="distances"):
 class TreeOptions(Options, group="tree"):
     """How the tree is made, and where its root is."""
 
-    method: str = option(
+    method: MethodName = option(
         default="nj",
         choices=Choices("tropalign.distance_trees.bootstrap", "METHODS"),
         is_common=True,
@@ -96,7 +99,7 @@ class TreeOptions(Options, group="tree"):
     seed: int | None = option(
         default=None, kind=whole(0), metavar="N", label="Random seed", help="what the samples depend on (default: 0)"
     )
-    negative: str | None = option(
+    negative: NegativeRule | None = option(
         default=None,
         choices=Choices("tropalign.distance_trees.joining", "NEGATIVE"),
         label="Negative branch lengths",
@@ -339,7 +342,7 @@ def _tree(options: MakeTree, given: Distances, memory_bytes: int, show: Show) ->
             "memory_bytes": memory_bytes,
             "device": devices_of(options),
         }
-        n_samples = options.bootstrap if options.bootstrap == AUTO else int(options.bootstrap)
+        n_samples: int | Literal["auto"] = AUTO if options.bootstrap == AUTO else int(options.bootstrap)
         with show("samples", None if isinstance(n_samples, str) else n_samples) as progress:
             tree = with_support(tree, alignment, n_samples, progress=progress, **_sampling(options), **means)
     return _rooted(options, tree)

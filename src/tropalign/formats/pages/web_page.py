@@ -145,22 +145,23 @@ def packed_arrays(arrays: Mapping[str, NDArray[Any]]) -> tuple[list[tuple[str, s
 
     A browser maps arrays whose places are multiples of their items' sizes: the widest come first.
     """
-    plain = {name: _narrow(values) for name, values in arrays.items()}
-    ordered = sorted(plain, key=lambda name: -plain[name].itemsize)
-    little = [plain[name].astype(plain[name].dtype.newbyteorder("<"), copy=False) for name in ordered]
+    types = {name: _narrowest(values) for name, values in arrays.items()}
+    ordered = sorted(types, key=lambda name: -types[name].itemsize)
     packer = zlib.compressobj(6)
-    pieces = [*(packer.compress(values.tobytes()) for values in little), packer.flush()]
-    layout = [(name, str(plain[name].dtype), len(plain[name])) for name in ordered]
-    return layout, base64.b64encode(b"".join(pieces))
+    packed = bytearray()
+    for name in ordered:  # one at a time is copied
+        packed += packer.compress(np.ascontiguousarray(arrays[name], types[name].newbyteorder("<")).data)
+    packed += packer.flush()
+    return [(name, str(types[name]), len(arrays[name])) for name in ordered], base64.b64encode(packed)
 
 
-def _narrow(values: NDArray[Any]) -> NDArray[Any]:
+def _narrowest(values: NDArray[Any]) -> np.dtype[Any]:
     """The narrowest type that browsers have and these numbers fit in."""
     if values.dtype.kind == "f":
-        return values
+        return values.dtype
     least, most = (int(values.min()), int(values.max())) if len(values) else (0, 0)
     kinds = (np.uint8, np.uint16, np.uint32) if least >= 0 else (np.int8, np.int16, np.int32)
-    return values.astype(next(kind for kind in kinds if np.iinfo(kind).min <= least and most <= np.iinfo(kind).max))
+    return np.dtype(next(kind for kind in kinds if np.iinfo(kind).min <= least and most <= np.iinfo(kind).max))
 
 
 def leb128(numbers: NDArray[np.uint64]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:

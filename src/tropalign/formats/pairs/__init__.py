@@ -30,7 +30,6 @@ M8_COLUMNS = (
 )  # fmt: skip
 #: Layouts of a matrix, the default first, and the suffixes that choose them; those of tables choose no matrix.
 MATRIX_LAYOUTS = {"tsv": (".tsv", ".txt"), "phylip": (".phy", ".dist"), "npz": (".npz",)}
-MATRIX_VALUES = ("score", "identity", "distance")
 #: Memory that the packages take which some formats are written with.
 PYSAM_BYTES = 24 << 20
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.formats.pairs import MATRIX_LAYOUTS, MATRIX_VALUES
+from tropalign.formats.pairs import MATRIX_LAYOUTS
+from tropalign.results import MatrixValue
 from tropalign.results.kept_columns import DEPTHS
 from tropalign.results.output_columns import OUTPUT_COLUMNS
 from tropalign.results.rows import Named
@@ -98,7 +99,7 @@ class PairsContext:
             "both_strands": (False, True),
             "decimal_scores": (False, True),
             "is_triangle": (False, True),
-            "matrix_values": MATRIX_VALUES,
+            "matrix_values": get_args(MatrixValue),
             "matrix_layout": tuple(MATRIX_LAYOUTS),
         }
         for name, value in entries.items():

@@ -19,6 +19,9 @@ from tropalign.sequences.stored_batch import in_memory
 Columns = dict[str, NDArray[Any]]
 """Columns of pairs by name; `paths` has all paths, and `path_sizes` how many bytes each takes."""
 
+#: Rows whose paths are packed at a time: that takes some 60 bytes per run of a CIGAR.
+ROWS = 4096
+
 
 def columns_of(table: AlignmentTable, has_paths: bool = False) -> Columns:
     """Indices, score, and what the table's depth has."""
@@ -46,10 +49,11 @@ def unpacked(part: bytes) -> Columns:
 
 
 def joined(pieces: Sequence[Columns], depth: str) -> Columns:
-    """One piece of several; without any the columns of that depth, empty."""
+    """One piece of several, which are used up; without any the columns of that depth, empty."""
     names = ("query_index", "target_index", "score", *DEPTH_COLUMNS[depth], "paths", "path_sizes")
     pieces = pieces or [{name: np.zeros(0, np.int64) for name in names}]
-    return {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
+    # One column at a time is there twice.
+    return {name: np.concatenate([piece.pop(name) for piece in pieces]) for name in list(pieces[0])}
 
 
 def near_of(columns: Columns, sides: Sequence[Labels]) -> NDArray[np.float64]:
@@ -107,6 +111,12 @@ def packed_paths(table: AlignmentTable) -> tuple[NDArray[np.uint8], NDArray[np.i
     sizes : int64, shape (n,)
         How many bytes the path of each row takes.
     """
+    found = [_packed(table.slice(row, row + ROWS)) for row in range(0, len(table), ROWS)]
+    texts, sizes = zip(*found, strict=True) if found else ((np.zeros(0, np.uint8),), (np.zeros(0, np.int64),))
+    return np.concatenate(texts), np.concatenate(sizes)
+
+
+def _packed(table: AlignmentTable) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     ops, offsets = table.cigar_ops, table.cigar_offsets
     if not len(ops):
         return np.zeros(0, np.uint8), np.zeros(len(table), np.int64)

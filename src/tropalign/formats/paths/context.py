@@ -30,11 +30,14 @@ class PathsContext:
         int64: the vertices to which distances are written.
     with_paths : bool
         Whether the vertices of each path are written, too.
+    edges : tuple of arrays, optional
+        Of the graph, where a picture of it is wanted: where each begins and ends (int64), and its weight.
     """
 
     paths: ShortestPaths
     targets: NDArray[np.int64]
     with_paths: bool = False
+    edges: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]] | None = None
 
     @cached_property
     def names(self) -> tuple[str, ...]:

@@ -1,0 +1,129 @@
+/* The graph: vertices and edges, the shortest paths from one vertex thin, the path to another one thick. */
+const MARGIN = 28, DOT = 4, REACH = 14, ARROW = 7;
+
+class Graph {
+  /**
+   * `edges`: [source, target, isBoth] of each; `x`, `y`: places from 0 to 1; `name(v)`; `told(v)`: what is said of a
+   * vertex; `onTarget(v)`, `onSource(v)`: it is chosen as the end, as the beginning of paths.
+   */
+  constructor(canvas, host, {x, y, edges, name, told, onTarget, onSource}) {
+    Object.assign(this, {canvas, host, x, y, edges, name, told, onTarget, onSource});
+    Object.assign(this, {n: x.length, tree: [], route: [], over: -1});
+    canvas.setAttribute(
+      "aria-label",
+      `Graph of ${counted(this.n, "vertex").replace("vertexs", "vertices")}: arrows go to the nearest ` +
+        "vertex on a side, Enter begins paths at it");
+    this.listen();
+  }
+  /** `tree`: [from, to] of the steps of all paths; `route`: vertices of the path that is chosen. */
+  show(tree, route) {
+    Object.assign(this, {tree, route});
+    this.draw();
+  }
+  get target() {
+    return this.route.at(-1) ?? -1;
+  }
+
+  draw() {
+    this.width = Math.max(240, this.host.clientWidth - 24);
+    this.height = clamp(Math.round(this.width * .6), 260, 640);
+    this.paint(brushOf(this.canvas, this.width, this.height), inks());
+  }
+  /** The place of a vertex in pixels: the graph in the middle, its sides in their ratio. */
+  at(v) {
+    const width = this.width - 2 * MARGIN, height = this.height - 2 * MARGIN;
+    const right = Math.max(...this.x, 1e-9), low = Math.max(...this.y, 1e-9);
+    const scale = Math.min(width / right, height / low);
+    return [
+      MARGIN + (width - right * scale) / 2 + this.x[v] * scale, MARGIN + (height - low * scale) / 2 + this.y[v] * scale
+    ];
+  }
+  paint(brush, ink) {
+    this.places = Array.from({length: this.n}, (_, v) => this.at(v));
+    brush.lineWidth = 1, brush.strokeStyle = brush.fillStyle = ink.faint;
+    for (const [from, to, isBoth] of this.edges) this.line(brush, from, to, !isBoth);
+    brush.strokeStyle = ink.accent;
+    for (const [from, to] of this.tree) this.line(brush, from, to, false);
+    brush.lineWidth = 4, brush.fillStyle = ink.accent;
+    this.route.forEach((v, k) => k && this.line(brush, this.route[k - 1], v, true));
+    brush.lineWidth = 1;
+    this.paintVertices(brush, ink);
+  }
+  line(brush, from, to, hasArrow) {
+    const [x, y] = this.places[from], [toX, toY] = this.places[to];
+    brush.beginPath(), brush.moveTo(x, y), brush.lineTo(toX, toY), brush.stroke();
+    const length = Math.hypot(toX - x, toY - y);
+    if (!hasArrow || length < 3 * ARROW) return;
+    const dx = (toX - x) / length, dy = (toY - y) / length, tipX = toX - dx * (DOT + 1), tipY = toY - dy * (DOT + 1);
+    brush.beginPath(), brush.moveTo(tipX, tipY);
+    for (const side of [-1, 1])
+      brush.lineTo(tipX - dx * ARROW - side * dy * ARROW / 2, tipY - dy * ARROW + side * dx * ARROW / 2);
+    brush.fill();
+  }
+  /** Dots, and names where there is room for them, those of the route first. */
+  paintVertices(brush, ink) {
+    const isOnRoute = new Set(this.route), taken = [];
+    const order = [...this.route, ...Array.from({length: this.n}, (_, v) => v).filter((v) => !isOnRoute.has(v))];
+    for (const v of order) {
+      const [x, y] = this.places[v], isEnd = v === this.route[0] || v === this.target || v === this.over;
+      brush.beginPath(), brush.arc(x, y, isEnd ? DOT + 2 : DOT, 0, 2 * Math.PI);
+      brush.fillStyle = isOnRoute.has(v) || v === this.over ? ink.accent : ink.quiet, brush.fill();
+    }
+    brush.font = `12px ${ink.sans ?? "sans-serif"}`, brush.textAlign = "left", brush.textBaseline = "middle";
+    for (const v of order) {
+      const text = this.name(v).slice(0, 24), [x, y] = this.places[v], width = brush.measureText(text).width;
+      const left = x + DOT + 4 + width > this.width ? x - DOT - 4 - width : x + DOT + 4;
+      const box = [left, y - 7, left + width, y + 7];
+      if (taken.some((other) => box[0] < other[2] && other[0] < box[2] && box[1] < other[3] && other[1] < box[3]))
+        continue;
+      taken.push(box);
+      brush.fillStyle = ink.text, brush.fillText(text, left, y);
+    }
+  }
+  save(kind) {
+    this.over = -1;
+    savePicture(kind, "graph", this.width, this.height, ON_PAPER.page, (brush) => this.paint(brush, ON_PAPER));
+  }
+
+  /** The vertex at a pixel; -1 where none is near. */
+  near(px, py) {
+    let best = -1, least = REACH;
+    this.places.forEach(([x, y], v) => {
+      const away = Math.hypot(x - px, y - py);
+      if (away < least) best = v, least = away;
+    });
+    return best;
+  }
+  /** The nearest vertex on a side of another one: straight on counts more than aside. */
+  beside(v, dx, dy) {
+    const [x, y] = this.places[v];
+    let best = -1, least = Infinity;
+    this.places.forEach(([otherX, otherY], other) => {
+      const along = (otherX - x) * dx + (otherY - y) * dy, aside = Math.abs((otherX - x) * dy - (otherY - y) * dx);
+      if (other !== v && along > aside && along + 2 * aside < least) best = other, least = along + 2 * aside;
+    });
+    return best;
+  }
+  listen() {
+    const {canvas} = this, of = (event) => this.near(event.offsetX, event.offsetY);
+    canvas.addEventListener("pointermove", (event) => this.point(of(event), event));
+    canvas.addEventListener("pointerleave", (event) => this.point(-1, event));
+    canvas.addEventListener("click", (event) => of(event) >= 0 && this.onTarget(of(event)));
+    canvas.addEventListener("dblclick", (event) => of(event) >= 0 && this.onSource(of(event)));
+    canvas.addEventListener("keydown", (event) => {
+      const sides = {ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1]};
+      const v = Math.max(0, this.target);
+      if (!this.n || event.key !== "Enter" && !(event.key in sides)) return;
+      event.preventDefault();
+      if (event.key === "Enter") return this.onSource(v);
+      const next = this.beside(v, ...sides[event.key]);
+      if (next >= 0) this.onTarget(next), say(this.told(next).replaceAll("\n", ", "));
+    });
+  }
+  point(v, event) {
+    tip(v < 0 ? "" : this.told(v), event);
+    if (v === this.over) return;
+    this.over = v;
+    this.draw();
+  }
+}

@@ -1,0 +1,151 @@
+/* The report of shortest paths: its table, and what it and the graph tell each other. */
+class PathsPage {
+  constructor(report) {
+    const {data, arrays} = report;
+    Object.assign(this, {report, data, arrays, nTargets: arrays.target.length, row: 0, to: -1});
+    this.rowOf = new Map([...arrays.source].map((vertex, row) => [vertex, row]));
+    this.columnOf = new Map([...arrays.target].map((vertex, column) => [vertex, column]));
+    this.tell();
+    this.addTable();
+    if (data.is_drawn && arrays.source.length) this.addGraph();
+    else element("graph-card").hidden = true;
+    document.addEventListener("keydown", (event) => {
+      if (event.key === "/" && !event.target.closest("input, select, dialog"))
+        event.preventDefault(), element("find").focus();
+    });
+  }
+  name(vertex) {
+    return shown(this.data.names[vertex]);
+  }
+  asNumber(value) {
+    return value === Infinity ? "inf" : String(+value.toPrecision(this.data.digits));
+  }
+
+  tell() {
+    const {data, arrays} = this, {command, tropalign, ...parameters} = given("made-of"), {distance} = arrays;
+    const finite = distance.filter((value) => value !== Infinity), count = (value) => value.toLocaleString("en");
+    element("facts").textContent =
+      `${count(data.n_vertices)} vertices${data.n_edges === null ? "" : `, ${counted(data.n_edges, "edge")}`}`;
+    fillTerms(element("summary"), {
+      "pairs": `${count(data.n_pairs)} from ${count(arrays.source.length)} of the vertices`,
+      "without a path": count(distance.length - finite.length),
+      ...finite.length && {"longest distance": this.asNumber(extremes(finite)[1])},
+      ...parameters,
+      command,
+    });
+    const notes = [];
+    if (!data.is_drawn)
+      notes.push(`Graphs of up to ${count(data.most_vertices)} vertices are drawn: the page has the table alone.`);
+    if (distance.length < data.n_pairs)
+      notes.push(`The table has the first ${count(distance.length)} of ${
+        count(data.n_pairs)} pairs; the page holds no more, and the other outputs hold all.`);
+    element("left-out").hidden = !notes.length;
+    element("left-out").textContent = notes.join(" ");
+  }
+
+  addTable() {
+    const {arrays, data, nTargets} = this, {distance, source, target} = arrays, n = distance.length;
+    const columns = [
+      {
+        name: "from",
+        title: "from",
+        width: 130,
+        codes: Uint32Array.from({length: n}, (_, k) => source[k / nTargets | 0])
+      },
+      {name: "to", title: "to", width: 130, codes: Uint32Array.from({length: n}, (_, k) => target[k % nTargets])},
+      {
+        name: "distance",
+        title: "distance",
+        width: 110,
+        values: distance,
+        meaning: "the sum of the weights",
+        format: (value) => this.asNumber(value)
+      },
+    ];
+    for (const column of columns.slice(0, 2)) column.words = data.names;
+    this.table = addTable(columns, n, {
+      title: "Distances",
+      find: "Find pairs: words of the names of their vertices",
+      file: "distances.tsv",
+      onChoose: (k) => this.graph && this.choose(k / nTargets | 0, target[k % nTargets], "table"),
+    });
+    const finite = distance.filter((value) => value !== Infinity);
+    this.histogram = addHistogram(this.report, this.table, {distance: finite}, "distance", (values) => {
+      const [least, most] = extremes(values);
+      return [least, most, (value) => String(+value.toPrecision(3))];
+    });
+  }
+
+  addGraph() {
+    const {arrays, data} = this, {edge_source: sources, edge_target: targets, edge_is_both: isBoth, x, y} = arrays;
+    const note = element("graph-note"), drawn = sources.length;
+    note.hidden = drawn === data.n_drawable;
+    note.textContent = `The ${drawn.toLocaleString("en")} lightest of ${
+      data.n_drawable.toLocaleString("en")} edges are drawn, and those of shortest paths.`;
+    this.graph = new Graph(element("graph"), element("graph-inside"), {
+      x,
+      y,
+      edges: Array.from(sources, (from, k) => [from, targets[k], isBoth[k] === 1]),
+      name: (v) => this.name(v),
+      told: (v) => this.told(v),
+      onTarget: (v) => this.columnOf.has(v) ? this.choose(this.row, v) : say(`no distances to ${this.name(v)}`),
+      onSource: (v) =>
+        this.rowOf.has(v) ? this.choose(this.rowOf.get(v), this.to) : say(`no distances from ${this.name(v)}`),
+    });
+    this.fill("from", arrays.source, (v) => this.choose(this.rowOf.get(v), this.to));
+    this.fill("to", arrays.target, (v) => this.choose(this.row, v));
+    for (const kind of ["svg", "png"]) on(`graph-${kind}`, "click", () => this.graph.save(kind));
+    this.choose(0, this.farthest(0));
+    this.report.drawnBy(() => this.graph.draw(), element("graph-inside"));
+  }
+  fill(id, vertices, act) {
+    for (const v of vertices) element(id).add(new Option(this.name(v), v));
+    on(id, "change", (event) => act(Number(event.target.value)));
+  }
+  /** What can be reached the farthest from a source. */
+  farthest(row) {
+    const {distance, target} = this.arrays;
+    let best = target[0], most = -Infinity;
+    for (let column = 0; column < this.nTargets; column++) {
+      const value = distance[row * this.nTargets + column];
+      if (value !== Infinity && value > most) best = target[column], most = value;
+    }
+    return best;
+  }
+  distance(row, vertex) {
+    return this.arrays.distance[row * this.nTargets + this.columnOf.get(vertex)];
+  }
+  told(vertex) {
+    const from = this.name(this.arrays.source[this.row]);
+    if (!this.columnOf.has(vertex)) return this.name(vertex);
+    return `${this.name(vertex)}\n${this.asNumber(this.distance(this.row, vertex))} from ${from}`;
+  }
+  /** The vertices of the shortest path from the source of a row; none where there is no path. */
+  route(row, to) {
+    const {before, source} = this.arrays, n = this.data.n_vertices, found = [to];
+    while (found[0] !== source[row]) {
+      const previous = before[row * n + found[0]];
+      if (previous < 0) return [];
+      found.unshift(previous);
+    }
+    return found;
+  }
+  /** Shows the paths from the source of a row, and the one to a vertex. */
+  choose(row, to, from) {
+    Object.assign(this, {row, to});
+    const {before, source} = this.arrays, n = this.data.n_vertices, route = this.route(row, to), tree = [];
+    for (let v = 0; v < n; v++)
+      if (v !== source[row] && before[row * n + v] >= 0) tree.push([before[row * n + v], v]);
+    this.graph.show(tree, route.length ? route : [to]);
+    element("from").value = source[row], element("to").value = to;
+    fillTerms(element("route"), {
+      path: route.length ? route.map((v) => this.name(v)).join(" → ") : "there is none",
+      distance:
+        `${this.asNumber(this.distance(row, to))}${route.length > 1 ? `, ${counted(route.length - 1, "edge")}` : ""}`,
+    });
+    if (from !== "table") this.table.choose(row * this.nTargets + this.columnOf.get(to), false);
+  }
+}
+
+let page = null;
+openReport((report) => page = new PathsPage(report));
