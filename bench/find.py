@@ -26,6 +26,8 @@ N_FAMILIES, N_QUERIES, N_SHUFFLED, LEAST_MEMBERS = 30, 4, 20_000, 20
 #: Errors per query at which the table tells how many relatives were found.
 ERRORS = (0.01, 0.1, 1, 10)
 MOST_E, MOST_HITS = 100, 20_000
+#: Errors per query at which a curve is drawn.
+MARKS = np.geomspace(1 / 120, 20, 120)
 SHUFFLED = "shuffled"
 
 
@@ -127,8 +129,9 @@ def drawn(curves: dict[str, tuple[np.ndarray, np.ndarray]], path: Path) -> None:
 
     figure, axes = pyplot.subplots(figsize=(7, 4.5), layout="constrained")
     for name, (errors, found) in curves.items():
-        axes.step(np.maximum(errors, 0.005), 100 * found, where="post", label=name.replace("`", ""))
-    axes.set(xscale="log", xlim=(0.005, 20), xlabel="shuffled proteins found per query",
+        at = np.searchsorted(errors, MARKS, "right") - 1
+        axes.plot(MARKS, 100 * found[at], label=name.replace("`", ""))
+    axes.set(xscale="log", xlim=(MARKS[0], MARKS[-1]), xlabel="shuffled proteins found per query",
              ylabel="relatives found, per cent")  # fmt: skip
     axes.grid(alpha=0.3)
     axes.legend(loc="lower right")
