@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <memory>
+#include <type_traits>
 
 #include "../compute/parallel.hpp"
 #include "cpu_plan.hpp"
@@ -18,6 +19,7 @@ constexpr double kExact = 1e-10;
 constexpr int kMostTurns = 2000, kMostGammas = 60;
 /// Compositions that need a matrix stretched further have too few residues for what it should say.
 constexpr double kMostGamma = 4;
+constexpr int kAminoAcids = 20;
 
 using Shares = double[kLetters];
 
@@ -56,14 +58,16 @@ class Adjuster {
         double gamma = 1;
         if (!find(gamma)) return false;
         const int64_t most = most_score();
+        Shares of_first, of_second;
+        for (int i = 0; i < n_; ++i)
+            of_first[i] = std::log(u_[i] / first[i]), of_second[i] = std::log(v_[i] / second[i]);
         for (int a = 0; a < kLetters; ++a)
             for (int b = 0; b < kLetters; ++b)
                 matrix[a * kLetters + b] =
                     how_.parts * (turned ? how_.matrix[b * kLetters + a] : how_.matrix[a * kLetters + b]);
         for (int i = 0; i < n_; ++i)
             for (int j = 0; j < n_; ++j) {
-                const double nats =
-                    gamma * how_.lambda * of(i, j) + std::log(u_[i] / first[i]) + std::log(v_[j] / second[j]);
+                const double nats = gamma * how_.lambda * of(i, j) + of_first[i] + of_second[j];
                 const auto parts = static_cast<int64_t>(std::nearbyint(nats / how_.lambda * how_.parts));
                 matrix[residues_.codes[i] * kLetters + residues_.codes[j]] =
                     static_cast<int32_t>(std::clamp(parts, -most, most));
@@ -109,30 +113,37 @@ class Adjuster {
     double entropy(double gamma) {
         for (size_t k = 0; k < values_.size(); ++k) factors_[k] = std::exp(gamma * how_.lambda * values_[k]);
         for (int i = 0; i < n_; ++i)
-            for (int j = 0; j < n_; ++j) ratio_[i][j] = factors_[turned_ ? value_[j][i] : value_[i][j]];
+            for (int j = 0; j < n_; ++j)
+                ratio_[i][j] = by_column_[j][i] = factors_[turned_ ? value_[j][i] : value_[i][j]];
         double change = 1;
         for (int turn = 0; turn < kMostTurns && change > kExact; ++turn) change = take_turns();
+        Shares of_column;
+        for (int j = 0; j < n_; ++j) of_column[j] = std::log(v_[j] / (*q_)[j]);
         double sum = 0;
         for (int i = 0; i < n_; ++i) {
             const double of_row = std::log(u_[i] / (*p_)[i]);
             for (int j = 0; j < n_; ++j)
-                sum += u_[i] * ratio_[i][j] * v_[j] *
-                       (gamma * how_.lambda * of(i, j) + of_row + std::log(v_[j] / (*q_)[j]));
+                sum += u_[i] * ratio_[i][j] * v_[j] * (gamma * how_.lambda * of(i, j) + of_row + of_column[j]);
         }
         return sum;
     }
 
     /// v that is right for u, and u that is right for that; by how much of itself a u changed at the most.
-    double take_turns() {
-        Shares sums = {};
-        for (int i = 0; i < n_; ++i)
-            for (int j = 0; j < n_; ++j) sums[j] += u_[i] * ratio_[i][j];
-        for (int j = 0; j < n_; ++j) v_[j] = (*q_)[j] / sums[j];
+    double take_turns() { return n_ == kAminoAcids ? turns(std::integral_constant<int, kAminoAcids>()) : turns(n_); }
+
+    /// Compiled for the amino acids' number, too, which makes vectors of the loops.
+    template <class Count>
+    double turns(const Count n) {
+        // Sums of all columns side by side, then of all rows: none waits for its own last term.
+        Shares of_columns = {}, of_rows = {};
+        for (int i = 0; i < n; ++i)
+            for (int j = 0; j < n; ++j) of_columns[j] += u_[i] * ratio_[i][j];
+        for (int j = 0; j < n; ++j) v_[j] = (*q_)[j] / of_columns[j];
+        for (int j = 0; j < n; ++j)
+            for (int i = 0; i < n; ++i) of_rows[i] += by_column_[j][i] * v_[j];
         double change = 0;
-        for (int i = 0; i < n_; ++i) {
-            double sum = 0;
-            for (int j = 0; j < n_; ++j) sum += ratio_[i][j] * v_[j];
-            const double right = (*p_)[i] / sum;
+        for (int i = 0; i < n; ++i) {
+            const double right = (*p_)[i] / of_rows[i];
             change = std::max(change, std::abs(right / u_[i] - 1));
             u_[i] = right;
         }
@@ -146,7 +157,7 @@ class Adjuster {
     std::vector<int32_t> values_;  // of scores, each once
     std::vector<double> factors_;  // exp(gamma lambda value)
     int value_[kLetters][kLetters];
-    double ratio_[kLetters][kLetters];
+    double ratio_[kLetters][kLetters], by_column_[kLetters][kLetters];
     Shares u_, v_;
     const Shares *p_ = nullptr, *q_ = nullptr;
     bool turned_ = false;

@@ -14,6 +14,12 @@ bool fits16(const Scoring &scoring, const LanePair &pair) {
     return most * (int64_t{pair.rows.length} + pair.columns.length + 2) <= INT16_MAX;
 }
 
+/// Whether local H of 16 bits are right as long as they stay below the highest number: scores, costs and places fit.
+bool may_fit16(const Scoring &scoring, const LanePair &pair) {
+    const int64_t most = std::max(scoring.highest, -scoring.lowest) + scoring.open + 2 * int64_t{scoring.extend};
+    return most <= INT16_MAX && int64_t{pair.rows.length} + pair.columns.length + 2 <= INT16_MAX;
+}
+
 template <class T, Mode M>
 bool run(const Scoring &scoring, const LanePair &pair, UnitScratch &scratch, LaneResult &result) {
     if (ShortPair<T, M>::bytes(pair) > kMostBytes) return false;
@@ -23,8 +29,11 @@ bool run(const Scoring &scoring, const LanePair &pair, UnitScratch &scratch, Lan
 
 template <Mode M>
 bool run(const Scoring &scoring, const LanePair &pair, UnitScratch &scratch, LaneResult &result) {
-    return fits16(scoring, pair) ? run<int16_t, M>(scoring, pair, scratch, result)
-                                 : run<int32_t, M>(scoring, pair, scratch, result);
+    if (fits16(scoring, pair)) return run<int16_t, M>(scoring, pair, scratch, result);
+    if constexpr (M == Mode::local)
+        if (may_fit16(scoring, pair) && run<int16_t, M>(scoring, pair, scratch, result) && result.score < INT16_MAX)
+            return true;
+    return run<int32_t, M>(scoring, pair, scratch, result);
 }
 
 }  // namespace

@@ -17,6 +17,8 @@
 // diagonal and the score; else it ends a gap, whose length is the first k for which H is that of the cell k before it
 // less the cost. A search per gap, of at most m + n numbers, is cheaper than four comparisons in every cell.
 //
+// Numbers of 16 bits saturate: where no H of a local alignment has reached the highest one, none was cut off.
+//
 // Per vector of cells: 5 loads, 3 stores, 8 sums and maxima; per vector of 16 bytes to lay scores: a load, 3 choices
 // and a store. That is about 30 operations per 32 cells of 16 bits, of which a core does 3 or 4 per cycle: at most some
 // 15 billion cells per second. 400 x 400 residues reach 6.5 with their path, 100 x 100 reach 3.5 (2.8 us), where half
@@ -163,7 +165,7 @@ class ShortPair {
             // From the last vector on, since lane j reads lane j - 1 of the diagonal before.
             for (int j = 1 + (high - 1) / L * L; high >= low && j + L > low; j -= L) {
                 const V e = load<T, B>(next_e + j - 1), f = load<T, B>(next_f + j);
-                V value = vmax(load<T, B>(h + j) + load<T, B>(h - 2 * width_ + j - 1), vmax(e, f));
+                V value = vmax(adds<T, B>(load<T, B>(h + j), load<T, B>(h - 2 * width_ + j - 1)), vmax(e, f));
                 if constexpr (kLocal) {
                     value = vmax(value, V{});
                     const V at = lane + splat<T, B>(static_cast<T>(j));
@@ -173,9 +175,9 @@ class ShortPair {
                     store<T, B>(best + j, vmax(seen, value & is_within));
                 }
                 store<T, B>(h + j, value);
-                const V opened = value - first;
-                store<T, B>(next_e + j, vmax(e - extend, opened));
-                store<T, B>(next_f + j, vmax(f - extend, opened));
+                const V opened = subs<T, B>(value, first);
+                store<T, B>(next_e + j, vmax(subs<T, B>(e, extend), opened));
+                store<T, B>(next_f + j, vmax(subs<T, B>(f, extend), opened));
             }
             if (d <= m_) h[0] = border(d, pair_.free_rows_begin), next_e[0] = static_cast<T>(h[0] - opening);
             if (d <= n_) h[d] = border(d, pair_.free_columns_begin), next_f[d] = static_cast<T>(h[d] - opening);
