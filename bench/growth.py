@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import math
 import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable
@@ -174,11 +175,11 @@ def measured(case: Case, folder: Path, is_quick: bool) -> list[tuple[int, dict]]
     for n in case.sizes[: SMALLEST if is_quick else None]:
         run = timed(tropalign(*case.command(folder, n)), folder)
         print(case.name, n, run, flush=True)
+        for path in folder.glob("x.*"):  # a run that was ended leaves a folder of parts
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
         if "failed" in run:
             break
         runs.append((n, run))
-        for path in folder.glob("x.*"):
-            path.unlink()
     return runs
 
 

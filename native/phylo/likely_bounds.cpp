@@ -11,6 +11,8 @@ namespace {
 
 /// Different words at most: nine letters of four states, four of twenty.
 constexpr int64_t kMostWords = 1 << 18;
+/// A word that a bound has more often tells nothing of a place, and is left out.
+constexpr int kMostRepeats = 4;
 /// Residues beside a read's place that its insertions and deletions may need.
 constexpr int64_t spare_of(int64_t n_letters) { return 8 + n_letters / 16; }
 
@@ -63,12 +65,21 @@ LikelyBounds::LikelyBounds(const ReferencePlanes &planes) : n_states_(planes.n_s
                 [&](int64_t word, int64_t k) { see(word, bound, k); });
         }
     };
-    each([&](int64_t word, int64_t, int64_t) { ++begin_[word + 1]; });
+    std::vector<int64_t> last_bound(n_words, -1);
+    std::vector<uint8_t> times(n_words), is_repeated(n_words);  // times: in that bound
+    each([&](int64_t word, int64_t bound, int64_t) {
+        times[word] = last_bound[word] == bound ? std::min<uint8_t>(times[word] + 1, kMostRepeats + 1) : 1;
+        last_bound[word] = bound;
+        is_repeated[word] |= times[word] > kMostRepeats;
+        ++begin_[word + 1];
+    });
+    for (int64_t word = 0; word < n_words; ++word)
+        if (is_repeated[word]) begin_[word + 1] = 0;
     for (int64_t word = 0; word < n_words; ++word) begin_[word + 1] += begin_[word];
     endings_.resize(static_cast<std::size_t>(begin_.back()));
     std::vector<int64_t> at(begin_.begin(), begin_.end() - 1);
     each([&](int64_t word, int64_t bound, int64_t k) {
-        endings_[at[word]++] = {static_cast<int32_t>(bound), static_cast<int32_t>(k)};
+        if (!is_repeated[word]) endings_[at[word]++] = {static_cast<int32_t>(bound), static_cast<int32_t>(k)};
     });
 }
 

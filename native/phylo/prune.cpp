@@ -14,6 +14,8 @@ namespace tropalign {
 namespace {
 
 constexpr int kBoundsPerGroup = kPlaceLanes / kBranchesPerBound;
+/// With fewer groups of branches a floor costs more than it saves.
+constexpr int kLeastGroups = 4;
 
 /// Columns of ReferencePlanes, [begin, end).
 struct Window {
@@ -144,8 +146,9 @@ class Pruner {
     }
 
     /// What n_best branches score at least: those of the bounds that the read is likely to fit best, in the strand that
-    /// shares more words with them. 0 where no word is shared.
+    /// shares more words with them. 0 where no word is shared, or the branches are few.
     int32_t likely_floor(const std::vector<OwnLetters> &letters) {
+        if (planes_.n_groups < kLeastGroups) return 0;
         std::size_t strand = 0;
         int32_t most_shared = 0;
         std::vector<LikelyPlace> found;

@@ -29,15 +29,15 @@ constexpr LaneLimits kLimits32{int64_t{1} << 28, 1 << 20};
 
 }  // namespace
 
-int place_word_bits(const PlaceScoring &s, int64_t n_bases, int64_t n_columns, int64_t score_wanted) {
+int place_word_bits(const PlaceScoring &s, int64_t n_bases, int64_t n_columns, int64_t least) {
     const int64_t gain = int64_t{std::max(s.match, s.mismatch)} + std::max(s.on_gap, 0);   // the best a base can score,
     const int64_t loss = -int64_t{std::min(s.match, s.mismatch)} - std::min(s.on_gap, 0);  // and the worst
     const int64_t step = std::max<int64_t>({gain, loss, s.gap_open, s.gap_extend, s.insert_open, s.insert_extend});
     const int64_t most = gain * std::min(n_bases, n_columns);
-    const int64_t least = s.whole_read ? n_bases * std::max<int64_t>(loss, s.insert_open) : 0;
-    auto fits = [&](const LaneLimits &lane) { return most <= lane.score && least <= lane.score && step <= lane.step; };
-    // With 8 bits what is negative counts as 0: right where H never is, as a mismatch costs nothing.
-    const bool fits8 = gain * n_bases - score_wanted <= kLimits8.score && gain + step <= kLimits8.step;
+    const int64_t lowest = s.whole_read ? n_bases * std::max<int64_t>(loss, s.insert_open) : 0;
+    auto fits = [&](const LaneLimits &lane) { return most <= lane.score && lowest <= lane.score && step <= lane.step; };
+    // With 8 bits what lacks too much counts as 0: right where H is never negative, as a mismatch costs nothing.
+    const bool fits8 = gain * n_bases - least <= kLimits8.score && gain + step <= kLimits8.step;
     if (s.mismatch == 0 && s.match >= 0 && !s.whole_read && fits8) return 8;
     return fits(kLimits16) ? 16 : fits(kLimits32) ? 32 : 0;
 }

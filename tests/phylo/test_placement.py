@@ -14,7 +14,9 @@ from tropalign import _native
 from tropalign.errors import InputError, ResourceError, ScoringError, TropalignError, TropalignWarning
 from tropalign.phylo.scorer import Scorer, encoded
 from tropalign.phylo.scoring import SCHEMES
+from tropalign.phylo.task import BASE_BYTES, PlaceTask
 from tropalign.results.placements import concatenate
+from tropalign.sequences.blocks import blocks_of, survey_of
 
 SCHEMES_HERE = {
     "program": SCHEMES["program"],
@@ -325,6 +327,28 @@ def test_options_that_are_none():
         ta.place(package, [], strand="minus")
     with pytest.raises(InputError, match="proteins have one"):
         ta.place(reference(9, kind="protein"), [], strand="both")
+
+
+def test_words_that_repeat_are_no_places():
+    """A read and a reference of one letter share words everywhere, which would be as many pairs as cells."""
+    rows = np.array([list(b"A" * 4000)] * 200, np.uint8)
+    rows[np.arange(200), np.arange(200)] = ord("C")
+    tree = "t0:1"
+    for k in range(1, 199):
+        tree = f"({tree},t{k}:1):1"
+    package = ta.ReferencePackage.build(tuple(f"t{k}" for k in range(200)), rows, f"({tree},t199:1);")
+    (placed,) = ta.place(package, [("r", "A" * 3000)])
+    assert placed.score.tolist() == [6000]
+
+
+def test_tiles_of_equal_reads_are_bounded_by_their_letters():
+    package = reference(3, n_tips=20, n_columns=90)
+    found = survey_of(blocks_of([(f"r{k}", "ACGTTGCA" * 500) for k in range(400)]))
+    means = {"n_best": 2, "both_strands": False, "n_threads": 1, "memory_bytes": 8 << 20}
+    task = PlaceTask(package, list, SCHEMES["program"], found=found, **means)
+    most = max(tile.n_items for tile in task.outline())
+    assert 1 <= most * 4000 * BASE_BYTES <= 8 << 20
+    assert sum(tile.cost_cells for tile in task.outline()) < 2 * task.cost_cells(4000)
 
 
 @pytest.mark.parametrize("strand", ["plus", "both"])

@@ -83,8 +83,11 @@ def test_stores_keep_what_those_know_that_they_are_made_of(fasta, tmp_path):
     (tmp_path / "y.fa").write_text(">e\nMKV\n>f OX=7\nMKV\n")
     both = SequenceStore.build([tmp_path / "y.fa", first.path], tmp_path / "both.tdb")
     assert told(both.taxa) == [(0, ""), (7, ""), (9606, ""), (562, "Bacteria"), (0, ""), (4, "")]
-    with pytest.warns(TropalignWarning, match="1 of the sequences' taxids is not in it, 9606 for one"):
-        path = dump(tmp_path / "td", {1: 1, 4: 1, 5: 1})
+    path = dump(tmp_path / "td", {1: 1, 4: 1, 5: 1})
+    with (
+        pytest.warns(TropalignWarning, match="1 taxon of .* without a scientific name, 4 for one"),
+        pytest.warns(TropalignWarning, match="1 of the sequences' taxids is not in it, 9606 for one"),
+    ):
         again = SequenceStore.build(first.path, tmp_path / "again.tdb", taxdump=path)
     assert told(again.taxa) == [(9606, ""), (562, "Bacteria"), (0, ""), (4, "4")]
 
@@ -129,6 +132,7 @@ def test_nothing_changes_where_nothing_is_known(tmp_path):
         ("a\t-1\n", r"taxids\.tsv, line 1: '-1' is no taxid"),
         ("a\t9999999999\n", r"'9999999999' is no taxid"),
         ("a\t1.5\n", r"line 1: '1\.5' is no taxid"),
+        ("a\t" + "0" * 5000 + "9\n", r"line 1: '0+\.*.* is no taxid"),
         ("a\n", r"line 1: this is no table of taxids: write a name, a tab and a taxid"),
         ("a\t1\tP\t9\n", r"line 1: this is no table of taxids"),
         ("name\ttaxid\n", r"taxids\.tsv: it names no sequence"),
@@ -159,6 +163,10 @@ BAD_DUMPS = {
         r"nodes.dmp, line 2: this is no line of NCBI's taxdump, which has two taxids first",
     ),
     "one number": (lambda d: (d / "merged.dmp").write_text("7\n"), r"merged.dmp, line 1: this is no line"),
+    "a number beyond all": (
+        lambda d: (d / "merged.dmp").write_text(f"7\t|\t{9**40}\t|\n"),
+        r"merged.dmp, line 1: this is",
+    ),
     "an orphan": (lambda d: dump(d, {1: 1, 9606: 77}), "taxon 77, the parent of 9606, has no line in nodes.dmp"),
     "a circle": (lambda d: dump(d, {1: 1, 9606: 77, 77: 9606}), "no root is above taxon 9606 in nodes.dmp"),
     "another one": (lambda d: dump(d, {1: 1}), "no taxid of the sequences is in it, 4 for one: take a newer one"),
@@ -171,6 +179,13 @@ def test_bad_taxdumps(fasta, tmp_path, name):
     breaks(dump(tmp_path / "taxdump"))
     with pytest.raises(InputError, match=sentence):
         SequenceStore.build(fasta, tmp_path / "x.tdb", taxdump=tmp_path / "taxdump")
+
+
+def test_files_of_a_taxdump_are_no_output(fasta, tmp_path):
+    path = dump(tmp_path / "taxdump")
+    with pytest.raises(UsageError, match=r"nodes\.dmp"):
+        SequenceStore.build(fasta, path / "nodes.dmp", taxdump=path)
+    assert (path / "nodes.dmp").read_text().startswith("1\t|")
 
 
 @pytest.mark.parametrize("data", [b"no archive", b"\x1f\x8b\x08\x00 cut short"])

@@ -147,13 +147,16 @@ class PlaceTask:
         # A read without a letter costs something, too; otherwise many of them would be one tile.
         costs = found.lengths.astype(np.float64) + 1
         begin, end = share(CostList(costs), shard)
+        letters = CostList(costs.copy())
         if not self.paired:  # a read that equals one before it in this share costs as one of no letter
             is_repeat = np.ones(end - begin, bool)
             is_repeat[np.unique(found.hashes[begin:end], return_index=True)[1]] = False
             costs[begin:end][is_repeat] = 1
         order = CostList(costs * self._base_cells)
-        most_cells = min(TILE_CELLS, self._base_cells * READS_SHARE * self._memory_bytes / BASE_BYTES)
-        bounds = cuts(order, begin, end, self._most_reads(), most_cells)
+        by_cost = cuts(order, begin, end, self._most_reads(), TILE_CELLS)
+        most_letters = READS_SHARE * self._memory_bytes / BASE_BYTES
+        parts = (cuts(letters, a, b, b - a, most_letters)[1:] for a, b in pairwise(by_cost))
+        bounds = [begin, *(cut for part in parts for cut in part)]
         before = [order.cost_before(k) for k in bounds]
         return [(a, b, int(y - x)) for (a, b), (x, y) in zip(pairwise(bounds), pairwise(before), strict=True)]
 

@@ -30,7 +30,7 @@ from tropalign.sequences.mapped_store import (
     MappedStore,
 )
 from tropalign.sequences.record_text import STORE_MAGIC
-from tropalign.sequences.taxonomy_files import Taxdump, TaxonTable
+from tropalign.sequences.taxonomy_files import Taxdump, TaxonTable, taxdump_files
 from tropalign.sequences.texts import Texts
 
 #: Everything is kept as it is; verbs refuse or leave out what they do not take when they read.
@@ -127,7 +127,8 @@ class SequenceStore(MappedStore):
         185
         """
         file, found = os.fsdecode(path), sources_of(sources)
-        named = [*(source for source in found if not is_stream(source)), taxonomy, taxdump]
+        named = [*(source for source in found if not is_stream(source)), taxonomy]
+        named += [] if taxdump is None else taxdump_files(taxdump)
         check_outputs([file], [os.fsdecode(source) for source in named if source is not None])  # type: ignore[arg-type]
         table = None if taxonomy is None else TaxonTable.read(taxonomy)
         taxa = FoundTaxa(found, table, None if taxdump is None else Taxdump(taxdump))

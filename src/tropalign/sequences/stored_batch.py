@@ -183,7 +183,8 @@ def stored_batch(
     """
     store = MappedStore.open(path)
     lengths = np.diff(store.offsets)
-    in_memory = batch_bytes(2 * len(store.letters), store.names, store.descriptions) + 2 * len(store.letters)
+    taxa = 0 if store.taxa is None else store.taxa.nbytes
+    in_memory = batch_bytes(2 * len(store.letters) + taxa, store.names, store.descriptions) + 2 * len(store.letters)
     if in_memory <= most_bytes or not len(store) or lengths.min() == 0:
         return None
     if (repeated := _native.find_repeated(store.names.data, store.names.offsets)) is not None:

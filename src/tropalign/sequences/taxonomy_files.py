@@ -8,7 +8,9 @@
 from __future__ import annotations
 
 import os
+import re
 import tarfile
+import warnings
 import zlib
 from array import array
 from collections.abc import Iterator
@@ -19,7 +21,7 @@ from typing import IO
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import InputError, shown
+from tropalign.errors import InputError, TropalignWarning, counted, shown
 from tropalign.sequences.files import Source, file_name, read_text
 from tropalign.sequences.texts import decoded
 
@@ -82,7 +84,7 @@ class TaxonTable:
             is_header, is_first = is_first and not any(map(str.isdigit, taxid)), False
             if is_header:
                 continue
-            if not (taxid.isascii() and taxid.isdigit() and int(taxid) <= MOST_TAXID):
+            if not (re.fullmatch("[0-9]{1,10}", taxid) and int(taxid) <= MOST_TAXID):
                 raise InputError(f"{shown(repr(taxid))} is no taxid: write NCBI's number of the taxon", file=where)
             row = TableRow(int(taxid), lineage, number)
             before = rows.setdefault(name, row)
@@ -98,6 +100,12 @@ class TaxonTable:
     def line_of(self, taxid: int) -> int | None:
         """The first line with this taxid; None where there is none."""
         return next((row.line for row in self.rows.values() if row.taxid == taxid), None)
+
+
+def taxdump_files(path: str | os.PathLike[str]) -> list[str]:
+    """What a taxdump is read from: the archive, or the files of the folder."""
+    path = os.fsdecode(path)
+    return [os.path.join(path, name) for name in (*_FILES, "merged.dmp")] if os.path.isdir(path) else [path]
 
 
 class Taxdump:
@@ -121,11 +129,19 @@ class Taxdump:
         ------
         InputError
             A parent that it does not have, or that is a taxon's child.
+
+        Warns
+        -----
+        TropalignWarning
+            Taxa without a name.
         """
         settled = {taxid: self._merged.get(taxid, taxid) for taxid in taxids}
         known = [taxid for taxid in taxids if self._place(np.array([settled[taxid]]))[0] >= 0]
         above = self._above(np.array([settled[taxid] for taxid in known], np.int64))
         names = self._names(np.unique(above))
+        if nameless := sorted(set(np.unique(above).tolist()) - set(names)):
+            what = f"{counted(len(nameless), 'taxa')} of {self.path} without a scientific name, {nameless[0]} for one"
+            warnings.warn(f"{what}: their numbers stand for them", TropalignWarning, stacklevel=5)
         found = {}
         for taxid, path in zip(known, above.T[:, ::-1].tolist(), strict=True):
             below_root = [each for each in dict.fromkeys(path) if each != ROOT] or [ROOT]
@@ -161,12 +177,11 @@ class Taxdump:
         first, second = array("q"), array("q")
         for number, cells in self._lines(name):
             try:
-                one, other = int(cells[0]), int(cells[1])
+                first.append(int(cells[0]))
+                second.append(int(cells[1]))
             except (IndexError, OverflowError, ValueError):
                 where = f"{self.path}, {name}, line {number}"
                 raise InputError("this is no line of NCBI's taxdump, which has two taxids first", file=where) from None
-            first.append(one)
-            second.append(other)
         taxids, others = (np.frombuffer(side, np.int64) for side in (first, second))
         order = np.argsort(taxids, kind="stable")
         return taxids[order], others[order]
@@ -177,7 +192,7 @@ class Taxdump:
         found: dict[int, str] = {}
         for _, cells in self._lines("names.dmp"):
             if cells[0] in wanted and len(cells) > 3 and cells[3] == b"scientific name":
-                found[wanted[cells[0]]] = decoded(cells[1])
+                found[wanted[cells[0]]] = " ".join(decoded(cells[1]).split())
         return found
 
     def _lines(self, name: str) -> Iterator[tuple[int, list[bytes]]]:
@@ -206,9 +221,9 @@ class Taxdump:
                 yield packed
         except FileNotFoundError:
             raise InputError("there is no such file", file=self.path) from None
-        except (tarfile.TarError, EOFError, zlib.error) as error:
+        except (tarfile.TarError, EOFError, zlib.error):
             raise InputError(
-                f"it is neither a folder nor an archive that can be read ({error}): give NCBI's taxdump.tar.gz, or the "
+                "it is neither a folder nor an archive that can be read whole: give NCBI's taxdump.tar.gz, or the "
                 "folder with its files",
                 file=self.path,
             ) from None

@@ -44,6 +44,10 @@ class WhereOptions(Options, group="where"):
     )
 
 
+#: Some hundred years: later days have no date everywhere.
+MOST_KEEP_DAYS = 36_500
+
+
 class WorkOptions(Options, group="work"):
     """How many jobs run, and on what."""
 
@@ -232,6 +236,8 @@ Exit codes: 0 done, 2 usage, 4 memory, disk or port, 130 interrupted."""
         _check_installed()
         if self.token_file is not None and self.add_token is None:
             self.refuse("--token-file goes with --add-token: name the user")
+        if self.keep_days is not None and self.keep_days > MOST_KEEP_DAYS:
+            self.refuse(f"--keep-days is {MOST_KEEP_DAYS:,} at most: leave it out to keep jobs for ever")
         with for_nobody_else():
             _run(settings_of(self), self)
 

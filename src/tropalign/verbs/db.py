@@ -64,7 +64,7 @@ class Build(Command):
         """Builds."""
         from tropalign.sequences import SequenceStore
 
-        if self.sources.count("-") > 1:
+        if [*self.sources, self.taxonomy, self.taxdump].count("-") > 1:
             self.refuse("standard input can be read once: name - once")
         if self.output == "-":
             self.refuse("a store is mapped and cannot go to standard output: name a file with -o")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
+from stat import S_ISREG
 
 from tropalign.errors import InputError, UsageError, shown
 from tropalign.sequences.databases import SUFFIX
@@ -76,6 +77,9 @@ class InstalledDatabases:
             try:
                 stat = path.stat()
             except OSError:  # it went meanwhile, or is a link to nothing
+                continue
+            if not S_ISREG(stat.st_mode):  # whoever opened a pipe would wait for its other end
+                known[path] = (0, 0, 0), None
                 continue
             seen = (stat.st_mtime_ns, stat.st_size, stat.st_ino)
             before = self._known.get(path)

@@ -165,7 +165,8 @@ def _as_output(web: Web, user: User, dest: str, item: InputItem) -> InputItem:
             422, "the job whose result is to be read was deleted, or is somebody else's: give the file", field=field
         )
     if job.state != State.DONE:
-        raise Refused(422, f"the job {shown(job.title)} is {job.state}, and has no result to be read yet", field=field)
+        yet = "" if job.state.is_final else " yet"
+        raise Refused(422, f"the job {shown(job.title)} is {job.state}, and has no result to be read{yet}", field=field)
     output = next((file for file in job.outputs if file.role == item.role), None)
     if output is None:
         there = ", ".join(file.role for file in job.outputs)
