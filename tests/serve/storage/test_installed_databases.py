@@ -23,14 +23,15 @@ def test_stores_are_listed_by_name_and_nothing_else_is(tmp_path):
     (tmp_path / "notes.txt").write_text("read me")
     (tmp_path / "broken.tdb").write_bytes(b"no store")
     (tmp_path / "gone.tdb").symlink_to(tmp_path / "nowhere")
+    os.mkfifo(tmp_path / "pipe.tdb")
     installed = InstalledDatabases(tmp_path)
     first, second = installed.list()
     assert (first.name, first.alphabet, first.n_sequences, first.n_residues) == ("16S rRNA", "nucleotide", 1, 12)
     assert (second.name, second.alphabet, second.n_sequences, second.n_residues) == ("swissprot", "protein", 2, 14)
     assert second.is_installed and second.shared and is_installed(second.id)
     assert installed.get(second.id) == second and installed.path(second.id) == tmp_path / "swissprot.tdb"
-    (fault,) = installed.faults()
-    assert fault.startswith(f"{tmp_path / 'broken.tdb'}: ")
+    broken, pipe = installed.faults()
+    assert broken.startswith(f"{tmp_path / 'broken.tdb'}: ") and pipe.startswith(f"{tmp_path / 'pipe.tdb'}: ")
 
 
 def test_an_id_is_of_a_name_and_a_content(tmp_path):

@@ -123,6 +123,8 @@ def _fault(path: Path) -> str:
     """Why a file is no store."""
     from tropalign.sequences.store import SequenceStore
 
+    if not path.is_file():
+        return f"{path}: it is no file"
     try:
         SequenceStore.open(path)
     except (InputError, OSError) as error:
