@@ -29,11 +29,14 @@ bool run(const Scoring &scoring, const LanePair &pair, UnitScratch &scratch, Lan
 
 template <Mode M>
 bool run(const Scoring &scoring, const LanePair &pair, UnitScratch &scratch, LaneResult &result) {
-    if (fits16(scoring, pair)) return run<int16_t, M>(scoring, pair, scratch, result);
-    if constexpr (M == Mode::local)
-        if (may_fit16(scoring, pair) && run<int16_t, M>(scoring, pair, scratch, result) && result.score < INT16_MAX)
-            return true;
-    return run<int32_t, M>(scoring, pair, scratch, result);
+    return fits16(scoring, pair) ? run<int16_t, M>(scoring, pair, scratch, result)
+                                 : run<int32_t, M>(scoring, pair, scratch, result);
+}
+
+bool run_local(const Scoring &scoring, const LanePair &pair, UnitScratch &scratch, LaneResult &result) {
+    const bool is_tried = !fits16(scoring, pair) && may_fit16(scoring, pair);
+    if (is_tried && run<int16_t, Mode::local>(scoring, pair, scratch, result) && result.score < INT16_MAX) return true;
+    return run<Mode::local>(scoring, pair, scratch, result);
 }
 
 }  // namespace
@@ -41,7 +44,7 @@ bool run(const Scoring &scoring, const LanePair &pair, UnitScratch &scratch, Lan
 bool run_short(const Scoring &scoring, const LanePair &pair, UnitScratch &scratch, LaneResult &result) {
     switch (scoring.mode) {
         case Mode::local:
-            return run<Mode::local>(scoring, pair, scratch, result);
+            return run_local(scoring, pair, scratch, result);
         case Mode::global:
             return run<Mode::global>(scoring, pair, scratch, result);
     }

@@ -74,7 +74,7 @@ class Row:
             "identity_2": self.identical / max(inner, 1),
             "identity_3": max(1 - (mismatches + self.openings) / max(self.lengths), 0) if n else 0,
             "identity_4": self.identical / max(n, 1), "cigar": a.cigar, "cs": self.cs(),
-            "query_row": self.rows[0], "target_row": self.rows[1],
+            "query_row": self.rows[0], "target_row": self.rows[1], "staxid": "", "lineage": "",
         }  # fmt: skip
 
     def cs(self):
