@@ -247,9 +247,11 @@ SIGNS = [b">", b"@", b"+", b"\n", b"\r", b" ", b"\t", b"#", b"a", b"ACGT", b"II"
 
 
 def read_or_refused(data, policy):
-    """All blocks, and the sentence where there are none."""
+    """All blocks, and the sentence where there are none. Bytes that nobody wrote may be no UTF-8, which is told."""
     try:
-        return list(BlockReader(io.BytesIO(data), policy)), ""
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "the open stream: bytes that are not UTF-8")
+            return list(BlockReader(io.BytesIO(data), policy)), ""
     except ta.InputError as error:
         return [], str(error)
 
