@@ -23,7 +23,7 @@ from pathlib import Path
 import numpy as np
 from absent import absent, paragraph
 from machine import measured_isas, processor
-from tables import table, wrap
+from tables import publish, table, wrap
 
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE, PAGE = ROOT / "examples" / "16s" / "ref.phy.gz", ROOT / "docs" / "benchmarks" / "cluster.md"
@@ -178,13 +178,7 @@ def main() -> int:
         rows = rows_of(called, not_there, folder, options.brief or options.quick)
         many = rows_of(commands_of_many(folder / "amplicons.fa", folder), not_there, folder, is_brief=False)
     text = write_page(n_reads, rows, n_many, many, not_there)
-    print(text)
-    output = options.output or (None if options.quick else PAGE)
-    if output is None:
-        print(f"{PAGE.name} stays as it is: only a part was measured")
-        return 0
-    output.write_text(text)
-    print(f"written to {output}")
+    publish(text, PAGE, options.output, "only a part was measured" if options.quick else "")
     return 0
 
 

@@ -25,7 +25,7 @@ from cluster import amplicons, genes_16s, with_changes
 from commands import fasta, timed, tropalign
 from machine import processor
 from sets import AMINO_ACIDS
-from tables import table, wrap
+from tables import publish, table, wrap
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE, EXAMPLES = ROOT / "docs" / "benchmarks" / "growth.md", ROOT / "examples"
@@ -227,13 +227,7 @@ def main() -> int:
         for case in chosen:
             parts += part(case, measured(case, folder, options.quick), float(start["processor_s"]))
     text = page(parts)
-    print(text)
-    output = options.output or (None if options.quick or options.verbs else PAGE)
-    if output is None:
-        print(f"{PAGE.name} stays as it is: only a part was measured")
-        return 0
-    output.write_text(text)
-    print(f"written to {output}")
+    publish(text, PAGE, options.output, "only a part was measured" if options.quick or options.verbs else "")
     return 0
 
 

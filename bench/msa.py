@@ -38,6 +38,7 @@ from absent import absent
 from machine import measured_isas, processor
 from msa_families import Family, families_of, simulate
 from msa_report import Outcome, write_report
+from tables import publish
 
 import tropalign
 from tropalign.errors import InputError
@@ -201,13 +202,7 @@ def main() -> int:
         found = run(families, {**ours, **peers}, n_at_once)
         stages = {isa: stages_with(isa, Path(given or folder).resolve(), options) for isa in measured_isas()}
         text = write_report(families, found, stages, two_threads(families), processor(), not_there, n_at_once)
-    print(text)
-    output = options.output or (PAGE if given is not None else None)
-    if output is None:
-        print(f"{PAGE.name} stays as it is: no --families")
-        return 0
-    output.write_text(text)
-    print(f"written to {output}")
+    publish(text, PAGE, options.output, "" if given is not None else "no --families")
     return 0
 
 

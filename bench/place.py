@@ -35,6 +35,7 @@ import numpy as np
 from absent import absent
 from machine import measured_isas, processor
 from place_report import write_report
+from tables import publish
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -335,13 +336,7 @@ def main() -> int:
         return 3
     with tempfile.TemporaryDirectory() as folder:
         text = "\n".join(run(options, Path(folder))) + "\n"
-    print(text)
-    output = options.output or (None if options.quick else PAGE)
-    if output is None:
-        print(f"{PAGE.name} stays as it is: only a part was measured")
-        return 0
-    output.write_text(text)
-    print(f"written to {output}")
+    publish(text, PAGE, options.output, "only a part was measured" if options.quick else "")
     return 0
 
 

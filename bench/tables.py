@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from pathlib import Path
 
 
 def fill(page: str, lines: list[str], mark: str = "speed") -> str:
@@ -22,3 +23,13 @@ def table(headings: list[str], rows: list[list[str]]) -> list[str]:
     padded = ([cell.ljust(w) for cell, w in zip(row, widths, strict=True)] for row in [headings, *rows])
     first, *others = ["| " + " | ".join(row) + " |" for row in padded]
     return [first, "|" + "|".join("-" * (w + 2) for w in widths) + "|", *others]
+
+
+def publish(text: str, page: Path, output: Path | None, why_not: str = "") -> None:
+    """Prints a page and writes it: to `output` if given, else to its place, unless something says why not."""
+    print(text)
+    if output is None and why_not:
+        print(f"{page.name} stays as it is: {why_not}")
+        return
+    (output or page).write_text(text)
+    print(f"written to {output or page}")
