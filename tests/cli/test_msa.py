@@ -304,11 +304,12 @@ def test_memory_beforehand(family, tmp_path, capsys):
 
 #: Runs the command and leaves its peak beside it. (What the system tells of a child begins with its parent's memory.)
 MEASURED = """
-import re, sys
+import sys
 from pathlib import Path
 from tropalign.cli.main import main
+from tropalign.machine.memory import peak_bytes
 status = main(sys.argv[2:])
-Path(sys.argv[1]).write_text(re.search(r"VmHWM:\\s*(\\d+)", Path("/proc/self/status").read_text())[1])
+Path(sys.argv[1]).write_text(str(peak_bytes() >> 10))
 sys.exit(status)
 """
 

@@ -288,16 +288,16 @@ def test_work_is_stopped_by_what_watches_it():
 def test_memory_is_foreseen():
     """A program of its own computes pairs of long sequences and says how much its memory grew."""
     program = (
-        "import re, numpy as np\n"
+        "import numpy as np\n"
         "from tropalign import _native\n"
+        "from tropalign.machine.memory import peak_bytes\n"
         "from tropalign.msa.models import PROTEIN_2\n"
         "codes = np.random.default_rng(1).integers(0, 20, 17 * 4000).astype(np.uint8)\n"
         "offsets = np.arange(18) * 4000\n"
         "run = lambda pairs: _native.pair_posteriors(codes, offsets, np.array(pairs, np.int32).reshape(-1, 2),\n"
         "    **PROTEIN_2.arguments(), cutoff=0.5, keep=0.0, n_threads=1)\n"
-        "peak = lambda: int(re.search(r'VmHWM:\\s*(\\d+)', open('/proc/self/status').read())[1]) * 1024\n"
-        "run([]); before = peak()\n"
-        "run([(0, k) for k in range(1, 17)]); print(peak() - before)\n"
+        "run([]); before = peak_bytes()\n"
+        "run([(0, k) for k in range(1, 17)]); print(peak_bytes() - before)\n"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     used, foreseen = int(done.stdout), _native.posterior_scratch_bytes(4000, 4000)

@@ -12,15 +12,16 @@ LENGTH = 12_000
 MEMORY = 200 << 20
 
 CHILD = """
-import json, resource, sys, tropalign as ta
+import json, sys, tropalign as ta
+from tropalign.machine.memory import peak_bytes
 request = json.load(sys.stdin)
 batch = ta.SequenceBatch.from_strings(request["sequences"], alphabet=ta.NUCLEOTIDE)
 matrix = ta.SubstitutionMatrix.match_mismatch(5, -4)
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+before = peak_bytes()
 tables = ta.align_all(batch, mode=request["mode"], matrix=matrix, gap=ta.Gap(10, 1), report=request["report"],
                       memory_bytes=request["memory"], n_threads=request["threads"])
 row = next(tables).row(0)
-out = {"score": row.score, "bytes": 1024 * (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)}
+out = {"score": row.score, "bytes": peak_bytes() - before}
 if request["report"] != "score":
     out["ends"] = [row.query_start, row.query_end, row.target_start, row.target_end]
 if request["report"] == "alignment":

@@ -332,8 +332,8 @@ def test_options_that_are_none():
 
 
 REPEATS = """
-import resource
 import numpy as np, tropalign as ta
+from tropalign.machine.memory import peak_bytes
 rows = np.array([list(b"A" * 4000)] * 200, np.uint8)
 rows[np.arange(200), np.arange(200)] = ord("C")
 tree = "t0:1"
@@ -341,7 +341,7 @@ for k in range(1, 199):
     tree = f"({tree},t{k}:1):1"
 package = ta.ReferencePackage.build(tuple(f"t{k}" for k in range(200)), rows, f"({tree},t199:1);")
 (placed,) = ta.place(package, [("r", "A" * 3000)])
-print(*placed.score, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1000)
+print(*placed.score, peak_bytes() >> 20)
 """
 
 

@@ -180,14 +180,15 @@ class Each:
         begin = time.perf_counter()
         with self._watched(len(works)) as progress, _naming_files(), reading_once(), records.held():
             left = self._left(works, records, progress)
-            for work, outcome in _told_that_it_goes_on(self._outcomes(left, len(works) - len(left), progress)):
-                if outcome.ends_all:
-                    error = ResourceError(f"{outcome.message}; the same command then goes on where this one stopped")
-                    error.failure = DISK_FULL
-                    raise error
-                found[work.file] = outcome
-                if not outcome.code:
-                    records.add(work.file, self._mark(work, outcome.content), self._outputs(work.command))
+            with _telling_that_it_goes_on():
+                for work, outcome in self._outcomes(left, len(works) - len(left), progress):
+                    if outcome.ends_all:
+                        error = ResourceError(f"{outcome.message}; the same command then goes on where this one stopped")
+                        error.failure = DISK_FULL
+                        raise error
+                    found[work.file] = outcome
+                    if not outcome.code:
+                        records.add(work.file, self._mark(work, outcome.content), self._outputs(work.command))
         outputs = {work.file: Path(getattr(work.command, "output")) for work in works}  # noqa: B009
         records.finish([work.file for work in works], outputs, found)
         self._tell(records, found, len(left), time.perf_counter() - begin)
@@ -389,10 +390,11 @@ class Each:
             yield work, outcome
 
 
-def _told_that_it_goes_on(outcomes: Iterator[tuple[Work, Outcome]]) -> Iterator[tuple[Work, Outcome]]:
-    """Ctrl-C among these says that the same command goes on."""
+@contextmanager
+def _telling_that_it_goes_on() -> Iterator[None]:
+    """Ctrl-C among the files says that the same command goes on."""
     try:
-        yield from outcomes
+        yield
     except KeyboardInterrupt:
         raise KeyboardInterrupt("interrupted: the same command goes on where this one stopped") from None
 
