@@ -3,7 +3,9 @@
 
 #include <cmath>
 #include <string>
+#include <type_traits>
 
+#include "../compute/buffer.hpp"
 #include "../trees/aligned_distances.hpp"
 #include "../trees/bootstrap.hpp"
 #include "../trees/joining.hpp"
@@ -17,12 +19,13 @@ namespace {
 
 constexpr int32_t kMostTaxa = 1 << 20;
 
-/// Numbers of float or double.
+/// Numbers of float or double, and those which the work may overwrite.
 using Reals = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using WrittenReals = nb::ndarray<nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-template <class T>
-const T *checked_distances(const Reals &distances) {
-    const T *values = static_cast<const T *>(distances.data());
+template <class T, class Distances>
+auto *checked_distances(const Distances &distances) {
+    auto *values = static_cast<std::conditional_t<std::is_same_v<Distances, Reals>, const T, T> *>(distances.data());
     bool is_good = true;
     for (size_t k = 0; k < distances.size(); ++k) is_good &= values[k] >= 0 && values[k] <= T(1e30);
     require(is_good, "distances: one is no number from 0 to 1e30");
@@ -30,8 +33,8 @@ const T *checked_distances(const Reals &distances) {
 }
 
 /// Calls work with the distances of n taxa, n >= least, as what they are.
-template <class Work>
-void with_distances(const Reals &distances, int64_t n, int64_t least, Work work) {
+template <class Distances, class Work>
+void with_distances(const Distances &distances, int64_t n, int64_t least, Work work) {
     require(n >= least && n <= kMostTaxa, "n: fewer taxa than a tree has, or more than 1048576");
     require(static_cast<int64_t>(distances.size()) == n * (n - 1) / 2, "distances: not n (n - 1) / 2 of them");
     if (distances.dtype() == nb::dtype<float>()) work(checked_distances<float>(distances));
@@ -49,12 +52,12 @@ Numpy<int32_t> pairs_of(std::vector<std::array<int32_t, 2>> children) {
     return to_numpy(std::move(flat), std::array<size_t, 2>{children.size(), 2});
 }
 
-Tuple<Numpy<int32_t>, Tuple<int32_t, int32_t, int32_t>, Numpy<double>> joining(Reals distances, int64_t n,
+Tuple<Numpy<int32_t>, Tuple<int32_t, int32_t, int32_t>, Numpy<double>> joining(WrittenReals distances, int64_t n,
                                                                                bool is_clustalw, Progress progress) {
     require_progress(progress);
     JoinedTree tree;
     PythonPoll poll(progress);
-    with_distances(distances, n, 3, [&](const auto *values) {
+    with_distances(distances, n, 3, [&](auto *values) {
         nb::gil_scoped_release released;
         tree = join_neighbours(values, static_cast<int32_t>(n), is_clustalw, std::ref(poll));
     });
@@ -101,7 +104,7 @@ Numpy<double> distances_of_rows(Array<uint8_t, 2> codes, const std::string &mode
     require_progress(progress);
     const DistanceModel chosen = model_named(model);
     const CodedRows rows = coded_rows(codes);
-    std::vector<double> distances(rows.n_rows() * (rows.n_rows() - 1) / 2);
+    Buffer<double> distances(rows.n_rows() * (rows.n_rows() - 1) / 2);
     PythonPoll poll(progress);
     {
         nb::gil_scoped_release released;
@@ -190,7 +193,8 @@ Tuple<Numpy<uint64_t>, Numpy<uint64_t>> bootstrap_splits_of(Array<uint8_t, 2> co
 void bind_trees(nb::module_ &m) {
     using namespace tropalign;
     m.def("neighbour_joining", &joining, array("distances"), "n"_a, "is_clustalw"_a, "progress"_a.none() = nb::none(),
-          "Children, the last three nodes and branch lengths; see native/trees/joining.hpp.");
+          "Children, the last three nodes and branch lengths, of distances that are overwritten; see "
+          "native/trees/joining.hpp.");
     m.def("average_linkage", &averaging, array("distances"), "n"_a, "progress"_a.none() = nb::none(),
           "is_complete"_a = false,
           "Children and their distances, by average or complete linkage; see native/trees/upgma.hpp.");

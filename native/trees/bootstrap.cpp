@@ -50,8 +50,8 @@ void set_parents(const Pairs &children, int64_t n_leaves, std::vector<int32_t> &
         for (int32_t child : children[k]) parents[child] = static_cast<int32_t>(n_leaves + k);
 }
 
-/// The nodes above the nodes of a sample's tree.
-std::vector<int32_t> parents_of(const double *distances, int32_t n, bool is_joining) {
+/// The nodes above the nodes of a sample's tree, whose distances are used up.
+std::vector<int32_t> parents_of(double *distances, int32_t n, bool is_joining) {
     const Poll go_on = [](int64_t) { return true; };
     std::vector<int32_t> parents(2 * static_cast<size_t>(n) - (is_joining ? 2 : 1), -1);
     if (is_joining) {

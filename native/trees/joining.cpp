@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include "../compute/buffer.hpp"
 #include "../simd/dispatch.hpp"
 #include "joining_search.hpp"
 #include "sometimes.hpp"
@@ -24,22 +23,24 @@ constexpr double kShortestBranch = 0.0001, kLeastDistance = 0.000001;
 const JoiningKernels<float> *kernels_of(float) { return selected_float_joining_kernels(); }
 const JoiningKernels<double> *kernels_of(double) { return selected_double_joining_kernels(); }
 
-/// The clusters that are left, in a square of distances. Places that are gone are taken out of it now and then.
+/// The clusters that are left, in the triangle of their distances. Places that are gone are taken out now and then.
 template <class T>
 class JoiningClusters {
   public:
-    JoiningClusters(const T *distances, int32_t n, bool is_clustalw)
-        : n_(n), n_left_(n), is_clustalw_(is_clustalw), kernels_(kernels_of(T())), square_(static_cast<size_t>(n) * n),
-          after_(n, 0.0), before_(n, 0.0), sums_(n), inside_(n, 0.0), node_(n), search_(kernels_) {
-        fill(distances);
+    JoiningClusters(T *distances, int32_t n, bool is_clustalw)
+        : n_(n), n_left_(n), is_clustalw_(is_clustalw), kernels_(kernels_of(T())), distances_(distances),
+          after_(n, 0.0), before_(n, 0.0), sums_(n), inside_(n, 0.0), first_(n), second_(n), node_(n),
+          search_(kernels_) {
         for (int32_t i = 0; i < n; ++i) {
             node_[i] = i;
             const T *from = row(i);
-            for (int32_t k = 0; k < i; ++k) after_[k] += from[k];
-            for (int32_t k = i + 1; k < n; ++k) before_[k] += from[k];
+            for (int32_t k = i + 1; k < n; ++k) {
+                after_[i] += from[k];
+                before_[k] += from[k];
+                greatest_ = std::max<double>(greatest_, from[k]);
+            }
         }
         for (int32_t k = 0; k < n; ++k) sums_[k] = after_[k] + before_[k];
-        for (int32_t i = 1; i < n; ++i) greatest_ = std::max<double>(greatest_, *std::max_element(row(i), row(i) + i));
         search_.reset(n_, sums_.data(), n_left_, greatest_);
     }
 
@@ -48,7 +49,7 @@ class JoiningClusters {
     /// Joins the best pair into node `joined`, and writes the lengths of its branches.
     std::array<int32_t, 2> join_best(int32_t joined, std::vector<double> &lengths) {
         const double factor = n_left_ - 2, constant = is_clustalw_ ? 2 * all() : 0;
-        const auto [i, j] = search_.best({square_.data(), n_}, sums_.data(), {factor, constant});
+        const auto [i, j] = search_.best(triangle(), sums_.data(), {factor, constant});
         const std::array<int32_t, 2> children{node_[i], node_[j]};
         const double distance = row(i)[j];
         const double first = 0.5 * (distance + (sums_[i] - distance) / factor - (sums_[j] - distance) / factor);
@@ -71,22 +72,23 @@ class JoiningClusters {
     }
 
   private:
-    T *row(int64_t i) { return square_.data() + i * n_; }
+    Triangle<T> triangle() const { return {distances_, n_}; }
+    T *row(int64_t i) const { return triangle().row(i); }
     bool is_gone(int64_t k) const { return sums_[k] == kGone; }
     double branch(double length) const { return is_clustalw_ && std::fabs(length) < kShortestBranch ? 0.0 : length; }
 
-    /// Both halves of the square: the upper one as it is read, the lower one in blocks that the cache holds.
-    void fill(const T *distances) {
-        constexpr int32_t kSide = 32;
-        for (int32_t i = 0; i < n_; ++i) {
-            row(i)[i] = 0;
-            std::copy_n(distances, n_ - i - 1, row(i) + i + 1);
-            distances += n_ - i - 1;
-        }
-        for (int32_t top = 0; top < n_; top += kSide)
-            for (int32_t left = 0; left <= top; left += kSide)
-                for (int32_t i = top; i < std::min<int32_t>(top + kSide, n_); ++i)
-                    for (int32_t k = left; k < std::min(left + kSide, i); ++k) row(i)[k] = row(k)[i];
+    /// Distances of place i to all others; of those that are gone, any that is finite.
+    void read(int32_t i, T *distances) const {
+        const T *at = row(0) + i;
+        for (int32_t k = 0; k < i; at += triangle().step(k), ++k) distances[k] = *at;
+        distances[i] = 0;
+        std::copy(row(i) + i + 1, row(i) + n_, distances + i + 1);
+    }
+
+    void write(int32_t i, const T *distances) {
+        T *at = row(0) + i;
+        for (int32_t k = 0; k < i; at += triangle().step(k), ++k) *at = distances[k];
+        std::copy(distances + i + 1, distances + n_, row(i) + i + 1);
     }
 
     /// The sum of all distances, as CLUSTAL W makes it.
@@ -98,8 +100,9 @@ class JoiningClusters {
 
     /// The cluster joined from those of places i < j gets place i.
     void merge(int32_t i, int32_t j) {
-        T *first = row(i);
-        const T *second = row(j);
+        T *first = first_.data(), *second = second_.data();
+        read(i, first);
+        read(j, second);
         const auto part = [&](int64_t begin, int64_t end, std::vector<double> &sums_first,
                               std::vector<double> &sums_second) {
             kernels_->merge(first + begin, second + begin, sums_first.data() + begin, sums_second.data() + begin,
@@ -108,7 +111,7 @@ class JoiningClusters {
         part(0, i, after_, after_);
         part(i + 1, j, before_, after_);
         part(j + 1, n_, before_, before_);
-        first[i] = 0;
+        write(i, first);
         after_[j] = kGone;  // stays so, and makes every sum and -q of this place minus infinity
         before_[j] = 0;
         before_[i] = after_[i] = 0;
@@ -116,24 +119,24 @@ class JoiningClusters {
         for (int32_t k = 0; k < n_; ++k) {
             if (is_gone(k) || k == i) continue;
             (k < i ? before_ : after_)[i] += first[k];
-            row(k)[i] = first[k];
         }
         sums_[i] = after_[i] + before_[i];
         --n_left_;
         if (n_left_ < kFill * n_) close_up();
-        else search_.joined({square_.data(), n_}, sums_.data(), n_left_, i, j);
+        else search_.joined(first, sums_.data(), n_left_, i, j);
     }
 
-    /// Takes the places that are gone out of the square.
+    /// Takes the places that are gone out of the triangle.
     void close_up() {
         std::vector<int32_t> kept;
         for (int32_t k = 0; k < n_; ++k)
             if (!is_gone(k)) kept.push_back(k);
         const auto n = static_cast<int32_t>(kept.size());
+        const Triangle<T> closed{distances_, n};
         for (int32_t i = 0; i < n; ++i) {
             const T *from = row(kept[i]);
-            T *to = square_.data() + static_cast<int64_t>(i) * n;  // behind which all that is still to be moved lies
-            for (int32_t k = 0; k < n; ++k) to[k] = from[kept[k]];
+            T *to = closed.row(i);  // behind which all that is still to be moved lies
+            for (int32_t k = i + 1; k < n; ++k) to[k] = from[kept[k]];
             after_[i] = after_[kept[i]];
             before_[i] = before_[kept[i]];
             sums_[i] = sums_[kept[i]];
@@ -150,9 +153,10 @@ class JoiningClusters {
     int32_t n_, n_left_;
     const bool is_clustalw_;
     const JoiningKernels<T> *kernels_;
-    Buffer<T> square_;
+    T *const distances_;
     std::vector<double> after_, before_, sums_;  // of distances to places after and before, and to all
     std::vector<double> inside_;                 // how much of its distances lies below a cluster's node
+    std::vector<T> first_, second_;              // distances of the two that are joined
     std::vector<int32_t> node_;
     double greatest_ = 0;
     PairSearch<T> search_;
@@ -161,7 +165,7 @@ class JoiningClusters {
 }  // namespace
 
 template <class T>
-JoinedTree join_neighbours(const T *distances, int32_t n, bool is_clustalw, const Poll &poll) {
+JoinedTree join_neighbours(T *distances, int32_t n, bool is_clustalw, const Poll &poll) {
     JoinedTree tree;
     tree.lengths.assign(2 * static_cast<size_t>(n) - 2, 0.0);
     tree.children.reserve(n - 3);
@@ -175,7 +179,7 @@ JoinedTree join_neighbours(const T *distances, int32_t n, bool is_clustalw, cons
     return tree;
 }
 
-template JoinedTree join_neighbours(const float *, int32_t, bool, const Poll &);
-template JoinedTree join_neighbours(const double *, int32_t, bool, const Poll &);
+template JoinedTree join_neighbours(float *, int32_t, bool, const Poll &);
+template JoinedTree join_neighbours(double *, int32_t, bool, const Poll &);
 
 }  // namespace tropalign

@@ -16,7 +16,8 @@ struct JoinedTree {
     std::vector<double> lengths;  // [2 n - 2] of the branch above each node; 0 above the last
 };
 
-/// Neighbour joining of n >= 3 taxa. `distances` are those of (0, 1), (0, 2), ..., (1, 2), ...: finite, 0 or more.
+/// Neighbour joining of n >= 3 taxa. `distances` are those of (0, 1), (0, 2), ..., (1, 2), ...: finite, 0 or more. They
+/// become those of the clusters, so that nothing of the size of n^2 / 2 is needed beside them.
 ///
 /// A cluster has the place of the first of its leaves. Of r clusters, the pair of places i < j is joined for which
 ///
@@ -33,11 +34,11 @@ struct JoinedTree {
 /// Distances are kept as T, and all sums are of doubles. When poll, called with the number of joins done, returns
 /// false, the tree is of no use.
 template <class T>
-JoinedTree join_neighbours(const T *distances, int32_t n, bool is_clustalw, const Poll &poll);
+JoinedTree join_neighbours(T *distances, int32_t n, bool is_clustalw, const Poll &poll);
 
 // What the kernels of neighbour joining do, and the tables of them that every instruction set fills.
 
-/// How q (joining.hpp) is made of a distance and of sums: ((factor * d + constant) - sums[i]) - own.
+/// How q is made of a distance and of sums: ((factor * d + constant) - own) - sums[j].
 struct Criterion {
     double factor, constant;
 };

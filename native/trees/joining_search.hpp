@@ -10,26 +10,35 @@
 
 namespace tropalign {
 
-/// Distances of the clusters that are left: row j of a square, and how long its rows are.
+/// Distances of the n clusters that are left. Row i has those of place i to the places after it, one row after the
+/// other:
+///
+///     place    1    2    3
+///       0     d01  d02  d03
+///       1          d12  d13
+///       2               d23
 template <class T>
-struct Square {
-    const T *data;
-    int64_t stride;
+struct Triangle {
+    T *data;
+    int64_t n;
 
-    const T *row(int64_t j) const { return data + j * stride; }
+    /// Its item j, of j > i, is the distance of places i and j.
+    T *row(int64_t i) const { return data + i * (2 * n - i - 1) / 2 - (i + 1); }
+    /// From an item of row i to the item below it.
+    int64_t step(int64_t i) const { return n - i - 2; }
 };
 
 /// Bounds below the distances of blocks of places.
 ///
 /// Divided by r - 2, q(i, j) is d(i, j) - u(i) - u(j) but for a constant, u(i) = R(i) / (r - 2) being about the mean
-/// distance of i. From step to step all u change, but little. So once a row's places i of a block were looked at, the
-/// smallest d(i, j) - u(i) among them stays a bound, when it is lowered by the largest change of a u(i) of the block
+/// distance of i. From step to step all u change, but little. So once a row's places j of a block were looked at, the
+/// smallest d(i, j) - u(j) among them stays a bound, when it is lowered by the largest change of a u(j) of the block
 /// since:
 ///
 ///                    block 0        block 1      ...                    drift[b]: the sum, over the steps, of the
-///     row j     | bound[0][j] | bound[1][j] |                           largest change of a u in block b
+///     row i     | bound[0][i] | bound[1][i] |                           largest change of a u in block b
 ///
-///     d(i, j) - u(i)  >=  bound[b][j] - drift[b]       for all i in block b
+///     d(i, j) - u(j)  >=  bound[b][i] - drift[b]       for all j in block b
 ///
 /// A bound is kept with the drift at its time added to it. Blocks whose bound is above the best pair so far need no
 /// look; a bound per row, with the drift of all blocks, spares most rows even the look at their blocks. What is
@@ -58,11 +67,12 @@ class PairSearch {
         kernels_->change(sums, means_.data(), n, 1.0 / static_cast<double>(n_left - 2));
         for (int64_t k = 0; k < n; ++k)
             if (means_[k] == -kNone) row_bounds_[k] = kNone;
-        first_ = 1;
+        first_ = 0;
     }
 
-    /// Place i holds a new cluster and place j none any more; `sums` are those of the n_left clusters that are left.
-    void joined(Square<T> square, const double *sums, int64_t n_left, int32_t i, int32_t j) {
+    /// Place i holds a new cluster, with these distances to the places before it, and place j none any more; `sums` are
+    /// those of the n_left clusters that are left.
+    void joined(const T *distances, const double *sums, int64_t n_left, int32_t i, int32_t j) {
         const double inverse = 1.0 / static_cast<double>(n_left - 2);
         means_[i] = sums[i] * inverse;
         means_[j] = -kNone;
@@ -76,26 +86,26 @@ class PairSearch {
             most = std::max(most, change);
         }
         drift_ += most;
-        const int64_t block = i / kBlock, after = i + 1;
-        kernels_->lower(square.row(i) + after, n_ - after, bounds_.data() + block * n_ + after,
-                        drifts_[block] - means_[i], row_bounds_.data() + after, drift_ - means_[i]);
-        for (int64_t b = 0; b <= block; ++b) bounds_[b * n_ + i] = -kNone;
+        const int64_t block = i / kBlock;
+        kernels_->lower(distances, i, bounds_.data() + block * n_, drifts_[block] - means_[i], row_bounds_.data(),
+                        drift_ - means_[i]);
+        for (int64_t b = block; b < n_blocks_; ++b) bounds_[b * n_ + i] = -kNone;
         row_bounds_[i] = -kNone;
         first_ = i;
     }
 
     /// The pair i < j of the smallest q, of these that of the smallest j, of these that of the smallest i.
-    Pair best(Square<T> square, const double *sums, Criterion criterion) {
+    Pair best(Triangle<T> triangle, const double *sums, Criterion criterion) {
         best_ = kNone;
         pair_ = {0, 0};
         slack_ = kSlack * (8 * greatest_ + criterion.constant / criterion.factor + std::fabs(drift_));
         limit_ = kNone;
-        look(square, sums, criterion, first_);
+        look(triangle, sums, criterion, first_);
         const double lowest = kernels_->lowest(row_bounds_.data(), means_.data(), n_);
         int64_t n_found = kernels_->within(row_bounds_.data(), means_.data(), n_, lowest, found_.data());
-        for (int64_t k = 0; k < n_found; ++k) look(square, sums, criterion, found_[k]);
+        for (int64_t k = 0; k < n_found; ++k) look(triangle, sums, criterion, found_[k]);
         n_found = kernels_->within(row_bounds_.data(), means_.data(), n_, limit_ + drift_, found_.data());
-        for (int64_t k = 0; k < n_found; ++k) look(square, sums, criterion, found_[k]);
+        for (int64_t k = 0; k < n_found; ++k) look(triangle, sums, criterion, found_[k]);
         return pair_;
     }
 
@@ -108,30 +118,32 @@ class PairSearch {
 
     int64_t size_of(int64_t block) const { return std::min(kBlock, n_ - block * kBlock); }
 
-    /// Looks at the blocks of row j that may hold the best pair.
-    void look(Square<T> square, const double *sums, Criterion criterion, int64_t j) {
-        if (sums[j] == -kNone || row_bounds_[j] - drift_ - means_[j] > limit_) return;
+    /// Looks at the blocks of row i that may hold the best pair.
+    void look(Triangle<T> triangle, const double *sums, Criterion criterion, int64_t i) {
+        if (sums[i] == -kNone || row_bounds_[i] - drift_ - means_[i] > limit_) return;
         double lowest = kNone;
-        for (int64_t b = 0; b * kBlock < j; ++b) {
-            double &bound = bounds_[b * n_ + j];
-            if (bound - drifts_[b] - means_[j] <= limit_) look_at_block(square, sums, criterion, j, b, bound);
+        for (int64_t b = (i + 1) / kBlock; b < n_blocks_; ++b) {
+            double &bound = bounds_[b * n_ + i];
+            if (bound - drifts_[b] - means_[i] <= limit_) look_at_block(triangle, sums, criterion, i, b, bound);
             lowest = std::min(lowest, bound - drifts_[b]);
         }
-        row_bounds_[j] = lowest + drift_;
+        row_bounds_[i] = lowest + drift_;
     }
 
-    void look_at_block(Square<T> square, const double *sums, Criterion criterion, int64_t j, int64_t b, double &bound) {
-        const int64_t begin = b * kBlock, n = std::min(kBlock, j - begin);
-        const T *distances = square.row(j) + begin;
-        const double q = kernels_->least(distances, sums + begin, n, criterion, sums[j]);
-        if (q < best_ || (q == best_ && j < pair_.j)) {
-            best_ = q;
+    void look_at_block(Triangle<T> triangle, const double *sums, Criterion criterion, int64_t i, int64_t b,
+                       double &bound) {
+        const int64_t begin = std::max(b * kBlock, i + 1), n = std::min((b + 1) * kBlock, n_) - begin;
+        const T *distances = triangle.row(i) + begin;
+        const double q = kernels_->least(distances, sums + begin, n, criterion, sums[i]);
+        if (q <= best_ && q != kNone) {
             int64_t at = 0;
-            while (((criterion.factor * distances[at] + criterion.constant) - sums[begin + at]) - sums[j] != q) ++at;
-            pair_ = {static_cast<int32_t>(begin + at), static_cast<int32_t>(j)};
+            while (((criterion.factor * distances[at] + criterion.constant) - sums[i]) - sums[begin + at] != q) ++at;
+            const Pair found{static_cast<int32_t>(i), static_cast<int32_t>(begin + at)};
+            if (q < best_ || found.j < pair_.j || (found.j == pair_.j && found.i < pair_.i)) pair_ = found;
+            best_ = q;
             limit_ = (q - criterion.constant) / criterion.factor + slack_;
         }
-        bound = ((q - criterion.constant) + sums[j]) / criterion.factor + drifts_[b];
+        bound = ((q - criterion.constant) + sums[i]) / criterion.factor + drifts_[b];
     }
 
     const JoiningKernels<T> *kernels_;

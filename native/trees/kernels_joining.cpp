@@ -33,12 +33,12 @@ double least(const T *distances, const double *sums, int64_t n, Criterion criter
     for (; k + 2 * kLanes <= n; k += 2 * kLanes) {
         const V p = factor * load_reals(distances + k) + constant;
         const V q = factor * load_reals(distances + k + kLanes) + constant;
-        a = larger<V>((load_reals(sums + k) - p) + owns, a);
-        b = larger<V>((load_reals(sums + k + kLanes) - q) + owns, b);
+        a = larger<V>((owns - p) + load_reals(sums + k), a);
+        b = larger<V>((owns - q) + load_reals(sums + k + kLanes), b);
     }
     double found = largest_lane(larger<V>(a, b));
     for (; k < n; ++k) {
-        const double negative = (sums[k] - (criterion.factor * distances[k] + criterion.constant)) + own;
+        const double negative = (own - (criterion.factor * distances[k] + criterion.constant)) + sums[k];
         found = negative > found ? negative : found;
     }
     return -found;

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from oracles import trees as oracle
 from trees.cases import path_lengths, random_tree, splits
 
-from tropalign import InputError
-from tropalign.errors import UsageError
+from tropalign import InputError, _native
+from tropalign.errors import ResourceError, UsageError
 from tropalign.trees import neighbour_joining, parse_tree, upgma
 
 #: Whole numbers whose halves and sums are exact, so that ties are those of fractions.
@@ -197,3 +197,32 @@ def test_averages_are_those_of_the_definition(condensed):
         for child in joined:
             assert heights[child] + tree.lengths[child] == pytest.approx(float(apart[k]) / 2)
         heights[n + k] = float(apart[k]) / 2
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("rules", ["tropalign", "clustalw"])
+def test_distances_are_kept_unless_they_may_be_overwritten(dtype, rules):
+    square = square_of(np.random.default_rng(3).uniform(1, 2, 45)).astype(dtype)
+    distances = np.ascontiguousarray(square[np.triu_indices(10, 1)])
+    before = distances.copy()
+    distances.flags.writeable = False
+    trees = [neighbour_joining(given, rules=rules) for given in (distances, before, square, before.tolist())]
+    assert (distances == before).all()
+    distances.flags.writeable = True
+    for given in (distances, square, square[::-1, ::-1][::-1, ::-1]):
+        trees.append(neighbour_joining(given, rules=rules, overwrite=True))
+    assert all(list(tree.children) == list(trees[0].children) for tree in trees)
+
+
+def test_joining_in_place_needs_no_second_array():
+    distances = np.random.default_rng(3).uniform(1, 2, 1000 * 999 // 2)
+    with pytest.raises(ResourceError, match="neighbour joining of 1000 taxa needs 3.9 MiB of memory"):
+        neighbour_joining(distances, memory_bytes=1 << 20)
+    assert len(neighbour_joining(distances, overwrite=True, memory_bytes=1 << 20).children) == 998
+
+
+def test_a_read_only_array_is_no_place_to_work_in():
+    distances = np.ones(6)
+    distances.flags.writeable = False
+    with pytest.raises(TypeError):
+        _native.neighbour_joining(distances, 4, False, None)

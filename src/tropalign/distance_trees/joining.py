@@ -27,6 +27,7 @@ def neighbour_joining(
     *,
     negative: NegativeRule = "keep",
     rules: RulesName = "tropalign",
+    overwrite: bool = False,
     memory_bytes: int | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> Tree:
@@ -48,6 +49,8 @@ def neighbour_joining(
         difference, so that the distance of the two is kept (Kuhner and Felsenstein 1994).
     rules : {"tropalign", "clustalw"}
         "clustalw": sums, roundings and small lengths as in CLUSTAL W, so that ties fall as there.
+    overwrite
+        Whether the array of `distances` may be used for the work, which destroys it. Without, the work takes a copy.
     memory_bytes
         What may be taken beside the distances; a share of the free memory by default.
     progress
@@ -77,16 +80,20 @@ def neighbour_joining(
         raise UsageError(f"rules {rules!r} are none of {', '.join(RULES)}")
     if negative not in NEGATIVE:
         raise UsageError(f"negative {negative!r} is none of {', '.join(NEGATIVE)}")
-    condensed, taxa = condensed_distances(distances, names)
+    given, taxa = condensed_distances(distances, names)
     is_clustalw = rules == "clustalw"
-    if is_clustalw:
-        condensed = condensed.astype(np.float64, copy=False)
-    n = len(taxa)
-    require_memory(condensed.itemsize * n * n + n * n // 16, memory_bytes, f"neighbour joining of {n} taxa")
+    n, dtype = len(taxa), np.dtype(np.float64) if is_clustalw else given.dtype
+    is_free = given.flags.writeable and (overwrite or not np.may_share_memory(given, distances))
+    is_copied = not is_free or given.dtype != dtype
+    # The copy, and bounds of blocks.
+    require_memory(
+        is_copied * dtype.itemsize * n * n // 2 + n * n // 16, memory_bytes, f"neighbour joining of {n} taxa"
+    )
     if n == 2:
-        half = float(condensed[0]) / 2
+        half = float(given[0]) / 2
         return Tree(taxa, ((0, 1),), np.array([half, half, 0.0]))
-    joined, last, lengths = _native.neighbour_joining(condensed, n, is_clustalw, progress)
+    used_up = given.astype(dtype) if is_copied else given
+    joined, last, lengths = _native.neighbour_joining(used_up, n, is_clustalw, progress)
     children = [*joined.tolist(), last]
     if negative == "zero":
         _without_negative(children, lengths)

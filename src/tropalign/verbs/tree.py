@@ -355,7 +355,7 @@ def _sampling(options: MakeTree) -> dict[str, Any]:
 
 
 def _joined(options: MakeTree, given: Distances, memory_bytes: int, show: Show) -> Tree:
-    """The tree of the distances, without support, not rooted yet."""
+    """The tree of the distances, without support, not rooted yet. Distances that are not written are used up."""
     from tropalign.trees import neighbour_joining, upgma
     from tropalign.trees.rooting import rooted_at_outgroup
 
@@ -364,7 +364,10 @@ def _joined(options: MakeTree, given: Distances, memory_bytes: int, show: Show) 
     with show("joins", len(names)) as progress:
         if options.method == "nj":
             negative = options.negative or "keep"
-            tree = neighbour_joining(distances, names, negative=negative, memory_bytes=left, progress=progress)
+            is_last = options.distances_out is None  # to read the distances
+            tree = neighbour_joining(
+                distances, names, negative=negative, overwrite=is_last, memory_bytes=left, progress=progress
+            )
         else:
             tree = upgma(distances, names, memory_bytes=left, progress=progress)
     _tell_negative(tree)
