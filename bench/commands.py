@@ -8,6 +8,7 @@ import resource
 import signal
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 #: A process that takes more of a core is ended, and its row says so; one that does nothing for so long, too.
@@ -28,9 +29,9 @@ with open(sys.argv[1], "w") as file:
 """
 
 
-def limit() -> None:
+def limit(seconds: int = PROCESSOR_LIMIT_S) -> None:
     """In a child before it begins: the most processor time, of it and of each process that it starts."""
-    resource.setrlimit(resource.RLIMIT_CPU, (PROCESSOR_LIMIT_S, PROCESSOR_LIMIT_S))
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
 
 
 def why(status: int, errors: str) -> str:
@@ -59,8 +60,9 @@ def answer_of(words: list[str], request: dict, **environment: str) -> dict:
         return {"failed": why(done.returncode, done.stderr)}
 
 
-def timed(command: list[str], scratch: Path) -> dict[str, float | str]:
+def timed(command: list[str], scratch: Path, limit_s: int = PROCESSOR_LIMIT_S) -> dict[str, float | str]:
     """Wall time, processor time and peak memory of a command, or {"failed": why}."""
+    wall_limit_s = max(WALL_LIMIT_S, limit_s)
     usage = scratch / "usage.json"
     usage.unlink(missing_ok=True)
     process = subprocess.Popen(
@@ -70,14 +72,14 @@ def timed(command: list[str], scratch: Path) -> dict[str, float | str]:
         text=True,
         errors="replace",
         start_new_session=True,
-        preexec_fn=limit,
+        preexec_fn=partial(limit, limit_s),
     )
     try:
-        _, errors = process.communicate(timeout=WALL_LIMIT_S)
+        _, errors = process.communicate(timeout=wall_limit_s)
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
-        return {"failed": f"took more than {WALL_LIMIT_S} s"}
+        return {"failed": f"took more than {wall_limit_s} s"}
     if not usage.exists():
         return {"failed": why(process.returncode, errors)}
     wall, processor, peak, status = json.loads(usage.read_text())

@@ -42,6 +42,7 @@ from tropalign.msa.large_tree import Group, divide, family_tree
 from tropalign.msa.models import model_of
 from tropalign.msa.options import MsaOptions
 from tropalign.msa.task import sampled_row_elements
+from tropalign.results.ragged import offsets_of, places
 from tropalign.sequences.batch import SequenceBatch
 
 #: Cells of the pairs whose posteriors are made at a time: a kill loses them.
@@ -64,8 +65,8 @@ class Division:
         Posteriors of groups below it are dropped.
     """
 
-    most_items: int = 48
-    n_representatives: int = 8
+    most_items: int = 16
+    n_representatives: int = 4
     pooled_cutoff: float = 0.005
 
 
@@ -291,23 +292,23 @@ class _Family:
     def _join(self, work: _Work, aligned: GroupAlignment) -> None:
         """Makes one item of a group: moves the residues of its members to their new columns."""
         n_columns = int(aligned.columns.max()) + 1
-        n_members = sum(len(item.members) for item in work.items)
+        members = np.concatenate([item.members for item in work.items])
+        sizes = np.array([len(item.members) for item in work.items])
+        n_members = len(members)
         if n_columns > MOST_RESIDUES:
             raise ResourceError(
                 f"the alignment of {n_members:,} sequences gets {n_columns:,} columns, but {MOST_RESIDUES:,} is the "
                 "most: leave out sequences that have little in common with the others"
             )
-        begins = np.concatenate([[0], np.cumsum([item.n_columns for item in work.items])])
-        offsets, column_of = self.batch.offsets, self.pool.column_of
-        for item, begin in zip(work.items, begins.tolist(), strict=False):
-            for k in item.members.tolist():
-                residues = slice(offsets[k], offsets[k + 1])
-                at = begin + column_of[residues].astype(np.int64)
-                self.sure[residues] += (n_members - len(item.members)) * aligned.confidence[at]
-                self.met[residues] += n_members - len(item.members)
-                column_of[residues] = aligned.columns[at]
+        begins = np.repeat(offsets_of([item.n_columns for item in work.items])[:-1], sizes)
+        met = np.repeat(n_members - sizes, sizes).astype(np.float32)
+        for some, residues in places(self.batch.offsets, members):
+            lengths = self.batch.lengths[members[some]]
+            at = np.repeat(begins[some], lengths) + self.pool.column_of[residues]
+            self.sure[residues] += np.repeat(met[some], lengths) * aligned.confidence[at]
+            self.met[residues] += np.repeat(met[some], lengths)
+            self.pool.column_of[residues] = aligned.columns[at]
         self._graft(work, aligned.tree)
-        members = np.concatenate([item.members for item in work.items])
         chosen = representatives(
             work.items, aligned.distance, aligned.tree, self.batch.lengths, self.division.n_representatives
         )

@@ -246,7 +246,8 @@ class _Sampled:
             return self._graft(members.tolist(), self._upgma(members), children)
         seeds = self._seeds(members)
         nearest = self._nearest(members, seeds)
-        parts = [members[nearest == k] for k in range(len(seeds))]
+        by_seed = np.argsort(nearest, kind="stable")
+        parts = np.split(members[by_seed], np.cumsum(np.bincount(nearest, minlength=len(seeds)))[:-1])
         if max(map(len, parts)) > UNDIVIDED * len(members):
             parts = np.array_split(self._by_length(members), len(seeds))
         roots = [self.grow(part, children) for part in parts]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from operator import index
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Int64 = NDArray[np.int64]
-#: Values that `gathered` makes places of at a time.
+#: Values that `places` makes places of at a time.
 VALUES_AT_A_TIME = 1 << 20
 
 
@@ -30,7 +30,7 @@ def check_offsets(offsets: Int64, name: str, values: NDArray[Any], values_name: 
         raise ValueError(f"{name} have to ascend")
 
 
-def offsets_of(lengths: NDArray[Any]) -> Int64:
+def offsets_of(lengths: NDArray[Any] | Sequence[int]) -> Int64:
     """Where each row begins, and the end: int64, shape (n + 1,)."""
     offsets = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=offsets[1:])
@@ -44,20 +44,23 @@ def chosen(offsets: Int64, rows: NDArray[Any]) -> tuple[Int64, Int64]:
     return new, np.arange(new[-1]) + np.repeat(offsets[:-1][rows] - new[:-1], lengths)
 
 
-def gathered(arrays: Sequence[NDArray[Any]], offsets: Int64, rows: NDArray[Any]) -> list[NDArray[Any]]:
-    """The values of these rows, one row after another, of several arrays with the same offsets.
-
-    A place takes eight bytes, a letter one: places are made of some values at a time.
-    """
+def places(offsets: Int64, rows: NDArray[Any]) -> Iterator[tuple[slice, Int64]]:
+    """Which of the rows, and where their values lie: some values at a time, since a place takes eight bytes."""
     before = offsets_of(np.diff(offsets)[rows])
-    found = [np.empty((int(before[-1]), *array.shape[1:]), array.dtype) for array in arrays]
     first = 0
     while first < len(rows):
         last = max(first + 1, int(np.searchsorted(before, before[first] + VALUES_AT_A_TIME, "right")) - 1)
-        _, places = chosen(offsets, rows[first:last])
-        for values, array in zip(found, arrays, strict=True):
-            values[before[first] : before[last]] = array[places]
+        yield slice(first, last), chosen(offsets, rows[first:last])[1]
         first = last
+
+
+def gathered(arrays: Sequence[NDArray[Any]], offsets: Int64, rows: NDArray[Any]) -> list[NDArray[Any]]:
+    """The values of these rows, one row after another, of several arrays with the same offsets."""
+    before = offsets_of(np.diff(offsets)[rows])
+    found = [np.empty((int(before[-1]), *array.shape[1:]), array.dtype) for array in arrays]
+    for some, at in places(offsets, rows):
+        for values, array in zip(found, arrays, strict=True):
+            values[before[some.start] : before[some.stop]] = array[at]
     return found
 
 
