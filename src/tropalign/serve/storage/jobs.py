@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import time
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -14,6 +13,7 @@ from sqlalchemy import Connection, Engine, Row, Select, delete, func, insert, se
 from tropalign.errors import ResourceError, UsageError
 from tropalign.serve.records import Job, JobLine, Lines, NewJob, Page, Search, State
 from tropalign.serve.settings import Limits
+from tropalign.serve.storage.awaited import await_others
 from tropalign.serve.storage.database import hold, reading, writing
 from tropalign.serve.storage.files import FileStore
 from tropalign.serve.storage.full_text import found_by, remove_words
@@ -99,6 +99,8 @@ class Jobs:
             number = self._insert(connection, new)
             if source is not None:
                 finish_as(connection, number, source[0], self._clock())
+            else:
+                await_others(connection, number, new.awaited)
             renew_words(connection, number)
             job = read_jobs(connection, select_jobs().where(jobs.c.number == number))[0]
         if job.tags:
@@ -294,22 +296,6 @@ class Jobs:
         """Bytes of the files of a user's jobs, or of everybody's, equal ones once."""
         with reading(self._engine) as connection:
             return _stored_bytes(connection, owner)
-
-    def position(self, job: str) -> int | None:
-        """A waiting job's place in the queue from 1, about: who has fewer running jobs goes first."""
-        return self.positions([job]).get(job)
-
-    def positions(self, some: Iterable[str]) -> dict[str, int]:
-        """Places in the queue, see `position`, of those of these jobs that are waiting."""
-        ids = list(some)[:MOST_LISTED]
-        waiting = jobs.c.state == State.QUEUED
-        with reading(self._engine) as connection:
-            asked = connection.execute(select(jobs.c.id, jobs.c.number).where(jobs.c.id.in_(ids), waiting)).all()
-            if not asked:
-                return {}
-            last = max(number for _, number in asked)
-            queue = sorted(connection.scalars(select(jobs.c.number).where(waiting, jobs.c.number <= last)))
-        return {job: bisect_right(queue, number) for job, number in asked}
 
 
 def _found(connection: Connection, question: Select[Any], search: Search) -> tuple[Sequence[Row[Any]], str | None]:

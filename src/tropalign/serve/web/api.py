@@ -26,11 +26,11 @@ from tropalign.serve.web.user_jobs import (
     delete_upload,
     own_database,
     own_job,
-    position_of,
     share_database,
     shared_job,
     submit,
     submit_in_format,
+    wait_of,
 )
 from tropalign.submissions.file_names import sanitised
 from tropalign.submissions.verbs import SERVED, served_verb
@@ -56,7 +56,7 @@ async def submit_job(request: Request) -> Response:
 
     def enter() -> Response:
         job, is_new = submit(web, user, data, title or "", tags or (), address)
-        return JSONResponse(job_json(web, job, position=position_of(web, job)), 201 if is_new else 200)
+        return JSONResponse(job_json(web, job, wait=wait_of(web, job)), 201 if is_new else 200)
 
     return await run_in_threadpool(enter)
 
@@ -74,7 +74,9 @@ def list_jobs(
     """Lists your jobs, newest first."""
     web = web_of(request)
     page = web.storage.jobs.list(Search(user_of(request).name, q, state, verb, tag, limit, after))
-    return JSONResponse({"jobs": [job_json(web, job) for job in page.jobs], "next": page.after})
+    waits = web.storage.waits.of(page.jobs, web.settings.limits.running_per_user)
+    found = [job_json(web, job, wait=waits.get(job.id)) for job in page.jobs]
+    return JSONResponse({"jobs": found, "next": page.after})
 
 
 @job_router.get("/jobs/{id}", responses=models.JOB)
@@ -133,7 +135,7 @@ def job_in_format(request: Request, id: str, format: str) -> Response:
     web, user = web_of(request), user_of(request)
     job = own_job(web, user, id)
     found, is_new = submit_in_format(web, user, job, format, address_of(request))
-    return JSONResponse(job_json(web, found, position=position_of(web, found)), 201 if is_new else 200)
+    return JSONResponse(job_json(web, found, wait=wait_of(web, found)), 201 if is_new else 200)
 
 
 @job_router.get("/jobs/{id}/files/{role}", responses=models.BYTES)
@@ -166,7 +168,7 @@ def get_shared_output(request: Request, secret: str, role: str) -> Response:
 
 
 def _shown(web: Web, job: Job) -> Response:
-    return JSONResponse(job_json(web, job, position=position_of(web, job)))
+    return JSONResponse(job_json(web, job, wait=wait_of(web, job)))
 
 
 @router.post("/files", responses=models.SENT, openapi_extra=models.FILE_BODY, status_code=201, tags=["files"])

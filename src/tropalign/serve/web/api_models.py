@@ -16,7 +16,7 @@ from tropalign.submissions.submission import BUILD
 from tropalign.submissions.submission import FIELDS as SUBMISSION_FIELDS
 
 if TYPE_CHECKING:
-    from tropalign.serve.records import Database, Job, JobFile, Upload
+    from tropalign.serve.records import Database, Job, JobFile, Upload, Wait
     from tropalign.serve.web.context import Web
 
 #: What a submission over HTTP may hold.
@@ -77,7 +77,8 @@ class OutputModel(BaseModel):
 class JobModel(BaseModel):
     """A job. Times are ISO 8601, UTC; `progress` is between 0 and 1 where it is known.
 
-    From `kept_until` on the server deletes it; null where that is never, or not known yet.
+    From `kept_until` on the server deletes it; null where that is never, or not known yet. While it is queued,
+    `waiting` says in words what for, and `waits_for` has the ids of the jobs whose results it is to read.
     """
 
     id: str
@@ -103,6 +104,8 @@ class JobModel(BaseModel):
     shared: str | None
     version: str
     queue_position: int | None
+    waiting: str | None
+    waits_for: list[str]
 
 
 class JobsModel(BaseModel):
@@ -152,7 +155,7 @@ JOB_EXAMPLE: dict[str, Any] = {
     "format": "tsv", "options": {"mode": "local"},
     "inputs": [{"dest": "queries", "name": "kinases.fa", "size": 5120, "file": _DIGEST}],
     "outputs": [], "message": "", "exit_code": None, "forecast": None, "owner": "alice", "shared": None,
-    "version": "1.0.0", "queue_position": None,
+    "version": "1.0.0", "queue_position": None, "waiting": None, "waits_for": [],
 }  # fmt: skip
 _SUBMISSION_EXAMPLE: dict[str, Any] = {
     "verb": "pairs", "inputs": {"queries": [{"text": ">a\nMKVLA\n>b\nMKILA\n", "name": "pasted.fa"}]},
@@ -257,8 +260,8 @@ _TAGS = {**_STRINGS, "maxItems": MOST_TAGS}
 _ITEM = {
     "type": "object",
     "properties": {name: {"type": "string"} for name in ("name", "file", "database", "text", "job", "role")},
-    "description": "one of file (its id), database (its id or name), text or job (the id of a finished job of yours, "
-    "with the role of its output, main where none is given); and a name",
+    "description": "one of file (its id), database (its id or name), text or job (the id of a job of yours, with "
+    "the role of its output, main where none is given; until that has ended the new job waits for it); and a name",
 }
 SUBMISSION = _body(
     "the submission",
@@ -322,7 +325,7 @@ def shared_of(data: dict[str, Any]) -> bool | None:
     return cast("bool | None", shared)
 
 
-def job_json(web: Web, job: Job, *, position: int | None = None, is_shared_view: bool = False) -> dict[str, Any]:
+def job_json(web: Web, job: Job, *, wait: Wait | None = None, is_shared_view: bool = False) -> dict[str, Any]:
     """A job; who has its shared link alone is not told whose it is, nor what is done with it."""
     found: dict[str, Any] = {
         "id": job.id,
@@ -347,10 +350,12 @@ def job_json(web: Web, job: Job, *, position: int | None = None, is_shared_view:
         "owner": job.owner,
         "shared": None if job.share is None else web.url(f"/shared/{job.share}"),
         "version": job.version,
-        "queue_position": position,
+        "queue_position": None if wait is None else wait.position,
+        "waiting": None if wait is None else wait.sentence,
+        "waits_for": [] if wait is None else [id for id, _ in wait.jobs],
     }
     if is_shared_view:
-        for name in ("owner", "tags"):
+        for name in ("owner", "tags", "queue_position", "waiting", "waits_for"):
             del found[name]
         found["inputs"] = [{"dest": file.role, "name": file.name, "size": file.size} for file in job.inputs]
     return found

@@ -11,7 +11,7 @@ import logging
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from fastapi import APIRouter
 from starlette.concurrency import run_in_threadpool
@@ -21,14 +21,16 @@ from starlette.responses import Response, StreamingResponse
 from tropalign.serve.web.api_models import EVENTS, job_json
 from tropalign.serve.web.context import user_of, web_of
 from tropalign.serve.web.refusals import too_many
-from tropalign.serve.web.user_jobs import own_job, position_of
+from tropalign.serve.web.user_jobs import own_job, wait_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-    from tropalign.serve.records import Job
+    from tropalign.serve.records import Job, Wait
     from tropalign.serve.web.context import Web
 
+#: A job, and what it waits for.
+Seen: TypeAlias = "tuple[Job, Wait | None]"
 router = APIRouter(prefix="/api/v1", tags=["jobs"])
 LOG = logging.getLogger("tropalign.serve")
 SECONDS = 0.5
@@ -49,9 +51,9 @@ class Watch:
 
     def __init__(self, seconds: float = SECONDS) -> None:
         self.seconds = seconds
-        self.watchers: dict[str, set[asyncio.Queue[Job | None]]] = {}
+        self.watchers: dict[str, set[asyncio.Queue[Seen | None]]] = {}
         self.users: Counter[str] = Counter()
-        self._seen: dict[str, Job] = {}
+        self._seen: dict[str, Seen] = {}
         self._task: asyncio.Task[None] | None = None
 
     @contextmanager
@@ -74,12 +76,13 @@ class Watch:
                 del self.users[user]
 
     @contextmanager
-    def queue(self, web: Web, job: Job) -> Iterator[asyncio.Queue[Job | None]]:
+    def queue(self, web: Web, seen: Seen) -> Iterator[asyncio.Queue[Seen | None]]:
         """What comes out of it is the job anew, or None when it is there no longer."""
-        queue: asyncio.Queue[Job | None] = asyncio.Queue()
+        queue: asyncio.Queue[Seen | None] = asyncio.Queue()
+        job = seen[0]
         self.watchers.setdefault(job.id, set()).add(queue)
-        self._seen.setdefault(job.id, job)
-        if self._seen[job.id] != job:  # it has changed between two looks
+        self._seen.setdefault(job.id, seen)
+        if self._seen[job.id] != seen:  # it has changed between two looks
             queue.put_nowait(self._seen[job.id])
         if self._task is None or self._task.done():
             self._task = asyncio.get_running_loop().create_task(self._look(web))
@@ -97,20 +100,27 @@ class Watch:
             await asyncio.sleep(self.seconds)
             ids = tuple(self.watchers)
             try:
-                found = {job.id: job for job in await run_in_threadpool(web.storage.jobs.several, ids)}
+                found = {seen[0].id: seen for seen in await run_in_threadpool(_looked_at, web, ids)}
             except Exception as error:  # the database is away: it may come again
                 LOG.warning("watched jobs cannot be read: %s", error)
                 continue
             for id in ids:
                 self._tell(id, found.get(id))
 
-    def _tell(self, id: str, job: Job | None) -> None:
-        if id not in self.watchers or (job is not None and self._seen.get(id) == job):
+    def _tell(self, id: str, seen: Seen | None) -> None:
+        if id not in self.watchers or (seen is not None and self._seen.get(id) == seen):
             return
-        if job is not None:
-            self._seen[id] = job
+        if seen is not None:
+            self._seen[id] = seen
         for queue in self.watchers[id]:
-            queue.put_nowait(job)
+            queue.put_nowait(seen)
+
+
+def _looked_at(web: Web, ids: Iterable[str]) -> list[Seen]:
+    """Jobs as they are, with what they wait for: a few questions for all of them."""
+    found = web.storage.jobs.several(ids)
+    waits = web.storage.waits.of(found, web.settings.limits.running_per_user)
+    return [(job, waits.get(job.id)) for job in found]
 
 
 @router.get("/jobs/{id}/events", responses=EVENTS)
@@ -118,12 +128,13 @@ async def watch_job(request: Request, id: str) -> Response:
     """Watches a job: server-sent events, until it has ended."""
     web, user = web_of(request), user_of(request)
     job = await run_in_threadpool(own_job, web, user, id)
+    begin = (job, await run_in_threadpool(wait_of, web, job))
     seat = web.watch.seat(user.name)
     seat.__enter__()  # refused before the answer begins
 
     async def events() -> AsyncIterator[bytes]:
         try:
-            async for event in _events(web, job):
+            async for event in _events(web, begin):
                 yield event
         finally:
             seat.__exit__(None, None, None)
@@ -132,15 +143,15 @@ async def watch_job(request: Request, id: str) -> Response:
     return StreamingResponse(events(), headers=headers, media_type="text/event-stream")
 
 
-async def _events(web: Web, job: Job) -> AsyncIterator[bytes]:
-    now: Job | None = job
+async def _events(web: Web, begin: Seen) -> AsyncIterator[bytes]:
+    now: Seen | None = begin
     clock = asyncio.get_running_loop().time
     end = clock() + MOST_SECONDS
-    with web.watch.queue(web, job) as queue:
+    with web.watch.queue(web, begin) as queue:
         while now is not None:
-            position = await run_in_threadpool(position_of, web, now)
-            yield b"event: job\ndata: " + json.dumps(job_json(web, now, position=position)).encode() + b"\n\n"
-            if now.state.is_final:
+            job, wait = now
+            yield b"event: job\ndata: " + json.dumps(job_json(web, job, wait=wait)).encode() + b"\n\n"
+            if job.state.is_final:
                 return
             while True:
                 try:

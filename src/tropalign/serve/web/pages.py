@@ -30,10 +30,10 @@ from tropalign.serve.web.user_jobs import (
     job_named,
     own_database,
     own_job,
-    position_of,
     share_database,
     shared_job,
     submit_in_format,
+    wait_of,
 )
 from tropalign.submissions.local_server import LOCAL_TOKEN
 from tropalign.submissions.submission import BUILD
@@ -177,7 +177,7 @@ class Pages:
         job = self._own(request, id)
         base = str(request.base_url).rstrip("/").removesuffix(self.root)
         has_token = user_of(request).token is not None
-        view = self.views.own(job, position_of(web_of(request), job), base, _other_formats(job), has_token)
+        view = self.views.own(job, wait_of(web_of(request), job), base, _other_formats(job), has_token)
         return self.templates.page(request, "job", here="jobs", job=view, is_own=True)
 
     def shared(self, request: Request, secret: str) -> Response:

@@ -15,14 +15,16 @@ from typing import TYPE_CHECKING, Any
 
 from tropalign import __version__
 from tropalign.errors import shown
-from tropalign.serve.records import JobFile, NewJob, State
+from tropalign.serve.records import Awaited, JobFile, NewJob, State
 from tropalign.serve.web.limits import MOST_TAGS
 from tropalign.serve.web.refusals import Refused
 from tropalign.submissions.file_names import sanitised
+from tropalign.submissions.plan import outputs_of
 from tropalign.submissions.submission import BUILD, Submission
+from tropalign.submissions.verbs import MAIN
 
 if TYPE_CHECKING:
-    from tropalign.serve.records import Database, Job, User
+    from tropalign.serve.records import Database, Job, User, Wait
     from tropalign.serve.web.context import Web
     from tropalign.submissions.submission import InputItem
 
@@ -58,9 +60,9 @@ def submit(
     submission = Submission.from_json(data)
     submission = replace(submission, inputs=_stored(web, user, submission.inputs)).checked()
     files = tuple(_found(web, user, dest, item) for dest, items in submission.inputs.items() for item in items)
-    digests = {(file.digest, file.database): _digest(web, file) for file in files}
+    digests = {item: _digest(web, item, file) for item, file in zip(_items(submission), files, strict=True)}
     title = clean_title(title) or _default_title(web, submission.verb, files)
-    key = submission.key(lambda item: digests[None if item.database else item.file, item.database], __version__)
+    key = submission.key(digests.__getitem__, __version__)
     new = NewJob(
         owner=user.name,
         verb=submission.verb,
@@ -71,10 +73,25 @@ def submit(
         command=submission.shown_command(),
         version=__version__,
         inputs=files,
+        awaited=_awaited(web, submission),
     )
-    job, is_new = web.storage.jobs.submit(new, web.settings.limits)
+    job, is_new = web.storage.jobs.submit(new, web.storage.users.limits(user.name, web.settings.limits))
     web.audit(user, address, "submit" if is_new else "submit again", job.id, submission.verb)
     return job, is_new
+
+
+def _items(submission: Submission) -> list[InputItem]:
+    """All inputs, in the order in which the record has them."""
+    return [item for items in submission.inputs.values() for item in items]
+
+
+def _awaited(web: Web, submission: Submission) -> tuple[Awaited, ...]:
+    """Inputs that other jobs are still to write."""
+    return tuple(
+        Awaited(position, item.job, item.role or MAIN, web.storage.jobs.get(item.job).title)
+        for position, item in enumerate(_items(submission))
+        if item.job is not None and item.file is None
+    )
 
 
 def _key_of_database(web: Web, user: User, key: str, name: str, shared: bool) -> str:
@@ -137,7 +154,8 @@ def _title_of(web: Web, file: JobFile) -> str:
 def _stored(web: Web, user: User, inputs: dict[str, tuple[InputItem, ...]]) -> dict[str, tuple[InputItem, ...]]:
     """Inputs with files in place of texts, and databases by their names."""
     if any(item.text is not None for items in inputs.values() for item in items):
-        web.storage.uploads.check_room(user.name, web.settings.limits.stored_bytes_per_user)
+        most = web.storage.users.limits(user.name, web.settings.limits).stored_bytes_per_user
+        web.storage.uploads.check_room(user.name, most)
     return {dest: tuple(_as_file(web, user, dest, item) for item in items) for dest, items in inputs.items()}
 
 
@@ -155,7 +173,7 @@ def _as_file(web: Web, user: User, dest: str, item: InputItem) -> InputItem:
 
 
 def _as_output(web: Web, user: User, dest: str, item: InputItem) -> InputItem:
-    """An output of a job of this user, as the file that it is."""
+    """An output of a job of this user, as the file that it is, or is called when the job has written it."""
     job = job_named(web, user, item.job or "")
     if job is None and item.file is not None:  # as an earlier job had it, which still has the file
         return replace(item, job=None, role=None)
@@ -164,14 +182,21 @@ def _as_output(web: Web, user: User, dest: str, item: InputItem) -> InputItem:
         raise Refused(
             422, "the job whose result is to be read was deleted, or is somebody else's: give the file", field=field
         )
-    if job.state != State.DONE:
-        yet = "" if job.state.is_final else " yet"
-        raise Refused(422, f"the job {shown(job.title)} is {job.state}, and has no result to be read{yet}", field=field)
-    output = next((file for file in job.outputs if file.role == item.role), None)
-    if output is None:
-        there = ", ".join(file.role for file in job.outputs)
-        raise Refused(422, f"the job {shown(job.title)} has no output {item.role!r}: it has {there}", field=field)
-    return replace(item, file=output.digest, name=sanitised(output.name))
+    if job.state.is_final and job.state != State.DONE:
+        raise Refused(422, f"the job {shown(job.title)} is {job.state}, and has no result to be read", field=field)
+    names, digests = names_of_outputs(job), {file.role: file.digest for file in job.outputs}
+    role = item.role or MAIN
+    if role not in names:
+        there = ", ".join(names)
+        raise Refused(422, f"the job {shown(job.title)} has no output {role!r}: it has {there}", field=field)
+    return replace(item, file=digests.get(role), name=sanitised(names[role]))
+
+
+def names_of_outputs(job: Job) -> dict[str, str]:
+    """The files that a job has written, or is to write, by their roles."""
+    if job.state.is_final:
+        return {file.role: file.name for file in job.outputs}
+    return {output.role: output.filename for output in outputs_of(Submission.from_json(job.request))}
 
 
 def _found(web: Web, user: User, dest: str, item: InputItem) -> JobFile:
@@ -186,7 +211,9 @@ def _found(web: Web, user: User, dest: str, item: InputItem) -> JobFile:
                 field=f"inputs.{dest}",
             ) from None
         return JobFile(dest, database.name, None, database.size, database=database.id)
-    digest = item.file or ""
+    if item.file is None:
+        return JobFile(dest, item.name, None, 0)
+    digest = item.file
     try:
         if not (web.storage.uploads.has(user.name, digest) or web.storage.jobs.has_file(user.name, digest)):
             raise KeyError(digest)
@@ -196,8 +223,10 @@ def _found(web: Web, user: User, dest: str, item: InputItem) -> JobFile:
     return JobFile(dest, item.name, digest, size)
 
 
-def _digest(web: Web, file: JobFile) -> str:
-    """Digest of what the job reads: a database that is built anew under its name is another one."""
+def _digest(web: Web, item: InputItem, file: JobFile) -> str:
+    """What stands for the content that the job reads: a database that is built anew under its name is another one."""
+    if item.job is not None and item.file is None:
+        return f"{item.role} of the job {item.job}"
     return file.digest if file.digest is not None else web.storage.databases.get(file.database or "").digest
 
 
@@ -281,6 +310,6 @@ def delete_upload(web: Web, user: User, address: str, digest: str) -> None:
     web.audit(user, address, "delete upload", digest[:100])
 
 
-def position_of(web: Web, job: Job) -> int | None:
-    """Where a waiting job stands."""
-    return web.storage.jobs.position(job.id) if job.state == State.QUEUED else None
+def wait_of(web: Web, job: Job) -> Wait | None:
+    """What a job waits for; None where it does not."""
+    return web.storage.waits.of([job], web.settings.limits.running_per_user).get(job.id)
