@@ -203,15 +203,15 @@ def test_a_result_is_used_as_input_of_another_job(site):
 def test_a_result_that_is_still_to_come_is_used_and_waited_for(site):
     job = site.submit("msa", family__text=">a\nMKVLAW\n>b\nMKILAW\n>c\nMKVLW\n", title="Three")
     page = check_page(site.page(f"/jobs/{job.id}"))
-    forms = {link.text: link["href"] for link in page.one("nav", **{"aria-label": "Use pasted.msa.fasta"}).all("a")}
+    forms = {link.text: link["href"] for link in page.one("nav", **{"aria-label": "Use pasted.fasta"}).all("a")}
     form = check_page(site.page(forms["Make a tree"]))
-    assert "Result of “Three”, for which the new job will wait: pasted.msa.fasta" in text_of(form)
+    assert "Result of “Three”, for which the new job will wait: pasted.fasta" in text_of(form)
     made = site.submit("tree", queries__text="", taxa__kept=form.one("input", name="taxa.kept")["value"])
     page = check_page(site.page(f"/jobs/{made.id}"))
     assert "waits for the job “Three”" in text_of(page) and "It reads a result of Three." in text_of(page)
     again = site.page(f"/new/tree?from={made.id}").one("input", name="taxa.kept")["value"]
-    assert again == f"job:{job.id}:main:pasted.msa.fasta"
-    site.finish(job, main=("pasted.msa.fasta", *ALIGNED[1:]))
+    assert again == f"job:{job.id}:main:pasted.fasta"
+    site.finish(job, main=("pasted.fasta", *ALIGNED[1:]))
     claimed = site.storage.queue.claim("a test", 60.0, 10)
     assert claimed.id == made.id and claimed.inputs[0].digest == job_output(site, job).digest
 

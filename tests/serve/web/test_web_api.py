@@ -293,8 +293,8 @@ def chain(client):
 
 def test_a_job_waits_for_one_whose_result_it_reads(users):
     first, second = chain(users.alice)
-    awaited = {"dest": "taxa", "name": "x.msa.fasta", "size": 0, "file": None, "job": first["id"]}
-    assert second["inputs"] == [awaited] and second["command"] == "tropalign tree x.msa.fasta -o x.msa.nwk"
+    awaited = {"dest": "taxa", "name": "x.fasta", "size": 0, "file": None, "job": first["id"]}
+    assert second["inputs"] == [awaited] and second["command"] == "tropalign tree x.fasta -o x.nwk"
     assert (second["waiting"], second["waits_for"]) == ("waits for the job “Two”", [first["id"]])
     assert (first["queue_position"], second["queue_position"]) == (1, None)
     (listed,) = users.alice.get("/api/v1/jobs?verb=tree").json["jobs"]
