@@ -233,7 +233,7 @@ Exit codes: 0 done, 2 usage, 4 memory, disk or port, 130 interrupted."""
         """Serves until it is told to stop; or looks after tokens, or prints the audit log."""
         from tropalign.serve.private import for_nobody_else
 
-        _check_installed()
+        check_installed()
         if self.token_file is not None and self.add_token is None:
             self.refuse("--token-file goes with --add-token: name the user")
         if self.keep_days is not None and self.keep_days > MOST_KEEP_DAYS:
@@ -300,7 +300,16 @@ def _run(settings: Settings, options: Serve) -> None:
         serve(settings, options.quiet)
 
 
-def _check_installed() -> None:
+def place_of(folder: str | None, database: str | None) -> Settings:
+    """Settings that say where a server's storage is, and nothing else."""
+    from tropalign.serve.settings import Settings
+    from tropalign.submissions.local_server import data_folder
+
+    return Settings(folder=Path(folder).absolute() if folder else data_folder(), database=database)
+
+
+def check_installed() -> None:
+    """Refuses to go on without the server's modules. Raises ResourceError."""
     from importlib.util import find_spec
 
     for module in ("fastapi", "uvicorn", "sqlalchemy", "alembic", "argon2", "jinja2"):

@@ -326,6 +326,8 @@ class JobLine:
         Seconds since 1970, UTC; None where it has not come to that.
     size
         Bytes of its outputs.
+    owner
+        The user's name, where jobs of all users are listed; else empty.
     """
 
     id: str
@@ -338,6 +340,7 @@ class JobLine:
     started: float | None = None
     finished: float | None = None
     size: int = 0
+    owner: str = ""
 
 
 @dataclass(frozen=True)
@@ -350,9 +353,9 @@ class Lines:
 
 @dataclass(frozen=True)
 class Search:
-    """Which jobs to list; all conditions hold."""
+    """Which jobs to list; all conditions hold. Without an owner they are of all users."""
 
-    owner: str
+    owner: str | None
     text: str = ""
     state: State | None = None
     verb: str | None = None
