@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from tropalign.errors import UsageError, counted, shown
 from tropalign.options.kinds import POSITIVE, Kind
 from tropalign.options.option import REQUIRED, Options, again, option
-from tropalign.serve.command import LimitOptions, WhereOptions, check_installed, place_of
+from tropalign.serve.command import LimitOptions, WhereOptions, audit_line, check_installed, place_of, time_text
 from tropalign.verbs.command import Command
 
 if TYPE_CHECKING:
@@ -33,11 +33,6 @@ def _moment(text: str) -> float:
     except ValueError:
         raise ValueError(f"{text!r} is no day like 2026-11-28, nor a time like 2026-11-28T14:00") from None
     return (found if found.tzinfo is not None else found.replace(tzinfo=UTC)).timestamp()
-
-
-def _text(at: float | None) -> str:
-    """A time in UTC, empty where there is none."""
-    return "" if at is None else datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 class ServerOptions(Options, group="which server"):
@@ -199,7 +194,7 @@ def _jobs(storage: Storage, user: str | None, state: str | None = None) -> Itera
 
 
 def _job_row(job: JobLine) -> dict[str, Any]:
-    times = {"created": _text(job.created), "finished": _text(job.finished)}
+    times = {"created": time_text(job.created), "finished": time_text(job.finished)}
     return {
         "id": job.id, "user": job.owner, "state": str(job.state), "verb": job.verb, **times, "bytes": job.size,
         "title": job.title,
@@ -218,7 +213,7 @@ class ListDatabases(AdminCommand, UserOptions, ListOptions):
             self.print_rows(
                 {
                     "id": each.id, "user": each.owner, "sequences": each.n_sequences, "bytes": each.size,
-                    "shared": each.shared, "created": _text(each.created), "name": each.name,
+                    "shared": each.shared, "created": time_text(each.created), "name": each.name,
                 }
                 for each in storage.databases.built(self.user)
             )  # fmt: skip
@@ -360,11 +355,9 @@ class ShowAudit(AdminCommand, UserOptions, ListOptions):
         since, until = -inf if self.since is None else self.since, inf if self.until is None else self.until
         with self.storage() as storage:
             for entry in storage.audit.entries(self.user, self.action, since, until):
-                row = {name: getattr(entry, name) for name in ("user", "address", "action", "object", "detail")}
-                if self.json:
-                    print(json.dumps({"time": _text(entry.at), **row}))
-                else:
-                    print(_text(entry.at), *map(shown, row.values()), sep="\t")
+                names = ("user", "address", "action", "object", "detail")
+                row = {"time": time_text(entry.at), **{name: getattr(entry, name) for name in names}}
+                print(json.dumps(row) if self.json else audit_line(entry))
 
 
 class Backup(AdminCommand):

@@ -16,6 +16,7 @@ from tropalign.verbs.run_options import ClusterOptions, DeviceOptions, OutputOpt
 if TYPE_CHECKING:
     from tropalign.serve.settings import Limits, Settings
     from tropalign.serve.storage import Storage
+    from tropalign.serve.storage.audit import Entry
 
 
 class WhereOptions(Options, group="where"):
@@ -351,6 +352,15 @@ def _print_audit(settings: Settings) -> None:
 
     with Storage.open(settings) as storage:
         for entry in storage.audit.entries():
-            time = datetime.fromtimestamp(entry.at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-            columns = (entry.user, entry.address, entry.action, entry.object, entry.detail)
-            print(time, *map(shown, columns), sep="\t")
+            print(audit_line(entry))
+
+
+def audit_line(entry: Entry) -> str:
+    """An entry of the audit log between tabs."""
+    columns = (entry.user, entry.address, entry.action, entry.object, entry.detail)
+    return "\t".join((time_text(entry.at), *map(shown, columns)))
+
+
+def time_text(at: float | None) -> str:
+    """A time in UTC, empty where there is none."""
+    return "" if at is None else datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -95,6 +95,8 @@ def restore(archive: Path, folder: Path) -> int:
     ResourceError
         The disk refuses.
     """
+    if not archive.is_file():
+        raise InputError("there is no such file", file=str(archive))
     if folder.exists() and any(folder.iterdir()):
         raise UsageError(f"{shown(str(folder))}: it is not empty: name a new --folder, or move this one away")
     make_private_folder(folder)

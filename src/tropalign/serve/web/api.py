@@ -24,6 +24,9 @@ from tropalign.serve.web.user_jobs import (
     clean_tags,
     clean_title,
     delete_upload,
+    is_administrator,
+    listed_owner,
+    manageable_job,
     own_database,
     own_job,
     share_database,
@@ -42,6 +45,7 @@ if TYPE_CHECKING:
 job_router = APIRouter(prefix="/api/v1", tags=["jobs"])
 router = APIRouter(prefix="/api/v1")
 MOST_CURSOR = 100
+_OF_USER = "for administrators: of this user, or of all for *"
 #: Bytes that are gathered before a thread writes them.
 _BLOCK = 1 << 20
 
@@ -70,10 +74,12 @@ def list_jobs(
     tag: Annotated[str | None, Query(max_length=200)] = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
     after: Annotated[str | None, Query(max_length=MOST_CURSOR, description="`next` of the page before")] = None,
+    user: Annotated[str | None, Query(max_length=200, description=_OF_USER)] = None,
 ) -> Response:
-    """Lists your jobs, newest first."""
+    """Lists your jobs, newest first; an administrator may list those of others."""
     web = web_of(request)
-    page = web.storage.jobs.list(Search(user_of(request).name, q, state, verb, tag, limit, after))
+    owner = listed_owner(web, user_of(request), user)
+    page = web.storage.jobs.list(Search(owner, q, state, verb, tag, limit, after))
     waits = web.storage.waits.of(page.jobs, web.settings.limits.running_per_user)
     found = [job_json(web, job, wait=waits.get(job.id)) for job in page.jobs]
     return JSONResponse({"jobs": found, "next": page.after})
@@ -112,9 +118,9 @@ def _changed(
 def delete_job(request: Request, id: str) -> Response:
     """Deletes a job with its results; one that runs is cancelled first."""
     web, user = web_of(request), user_of(request)
-    job = own_job(web, user, id)
+    job = manageable_job(web, user, id)
     web.storage.jobs.delete(job.id)
-    web.audit(user, address_of(request), "delete", job.id, job.verb)
+    web.audit(user, address_of(request), "delete", job.id, f"{job.verb} of {job.owner}")
     return Response(status_code=204)
 
 
@@ -122,10 +128,10 @@ def delete_job(request: Request, id: str) -> Response:
 def cancel_job(request: Request, id: str) -> Response:
     """Cancels a job that waits or runs; one that has ended stays as it is."""
     web, user = web_of(request), user_of(request)
-    job = own_job(web, user, id)
+    job = manageable_job(web, user, id)
     if not job.state.is_final:
         job = web.storage.jobs.cancel(job.id)
-        web.audit(user, address_of(request), "cancel", job.id)
+        web.audit(user, address_of(request), "cancel", job.id, f"{job.verb} of {job.owner}")
     return _shown(web, job)
 
 
@@ -233,13 +239,16 @@ def _verbs_json() -> bytes:
 
 
 @router.get("/databases", responses=models.DATABASES, tags=["databases"])
-def list_databases(request: Request) -> Response:
+def list_databases(
+    request: Request, user: Annotated[str | None, Query(max_length=200, description=_OF_USER)] = None
+) -> Response:
     """Lists the databases of targets that you may name: yours, then those of the server, then what others share.
 
-    A job of the verb "db build" makes one, which its title names.
+    A job of the verb "db build" makes one, which its title names. An administrator may list what others have built.
     """
-    web, user = web_of(request), user_of(request)
-    found = web.storage.databases.list(user.name)
+    web, asker = web_of(request), user_of(request)
+    owner = listed_owner(web, asker, user)
+    found = web.storage.databases.list(asker.name) if not user else web.storage.databases.built(owner)
     return JSONResponse({"databases": [database_json(database) for database in found]})
 
 
@@ -263,7 +272,7 @@ async def change_database(request: Request, id: str) -> Response:
 def delete_database(request: Request, id: str) -> Response:
     """Deletes a database of yours."""
     web, user = web_of(request), user_of(request)
-    database = own_database(web, user, id)
+    database = own_database(web, user, id, for_deletion=True)
     web.storage.databases.delete(database.id)
     web.audit(user, address_of(request), "delete database", database.id)
     return Response(status_code=204)
@@ -274,5 +283,6 @@ def who_asks(request: Request) -> Response:
     """Says who asks, and what that user may take."""
     web, user = web_of(request), user_of(request)
     stored = web.storage.jobs.stored_bytes(user.name)
-    limits = asdict(web.settings.limits)
-    return JSONResponse({"user": user.name, "version": __version__, "stored_bytes": stored, "limits": limits})
+    limits = asdict(web.storage.users.limits(user.name, web.settings.limits))
+    about = {"user": user.name, "administrator": is_administrator(web, user), "version": __version__}
+    return JSONResponse({**about, "stored_bytes": stored, "limits": limits})

@@ -141,6 +141,7 @@ class MeModel(BaseModel):
     """Who asks, and what that user may take."""
 
     user: str
+    administrator: bool
     version: str
     stored_bytes: int
     limits: dict[str, float]
@@ -205,7 +206,10 @@ _SENDING: Responses = {
 JOB: Responses = {200: _answer(JobModel, "the job", JOB_EXAMPLE), **COMMON, **_NONE}
 CHANGED: Responses = {**JOB, **_SENDING, **_WRONG}
 CANCELLED: Responses = {**JOB, **_CHANGING}
-JOBS: Responses = {200: _answer(JobsModel, "jobs", {"jobs": [JOB_EXAMPLE], "next": None}), **COMMON, **_WRONG}
+_OTHERS: Responses = {403: _error("of others", "what others have is listed for administrators alone: ask for your own")}
+JOBS: Responses = {
+    200: _answer(JobsModel, "jobs", {"jobs": [JOB_EXAMPLE], "next": None}), **COMMON, **_WRONG, **_OTHERS,
+}  # fmt: skip
 SUBMITTED: Responses = {
     201: _answer(JobModel, "the new job", JOB_EXAMPLE),
     200: _answer(JobModel, "an equal job that is finished", JOB_EXAMPLE),
@@ -236,7 +240,7 @@ EVENTS: Responses = {
 }  # fmt: skip
 FILES: Responses = {200: _answer(UploadsModel, "the files"), **COMMON}
 DATABASE: Responses = {200: _answer(DatabaseModel, "the database"), **COMMON, **_SENDING, **_NONE, **_WRONG}
-DATABASES: Responses = {200: _answer(DatabasesModel, "the databases"), **COMMON}
+DATABASES: Responses = {200: _answer(DatabasesModel, "the databases"), **COMMON, **_WRONG, **_OTHERS}
 ME: Responses = {200: _answer(MeModel, "the user and the limits"), **COMMON}
 FIELDS: Responses = {
     200: {"description": "what verbs take: inputs, options, outputs, formats"},

@@ -33,6 +33,8 @@ MOST_TAG = 50
 #: Bytes of a pasted text in which its first name is looked for, and letters of that name in a title.
 MOST_LOOKED_AT, MOST_NAME = 1 << 20, 60
 _ID = re.compile(r"[a-z2-7]{26}")
+#: In place of a user's name, for an administrator.
+ALL_USERS = "*"
 _SECRET = re.compile(r"[A-Za-z0-9_-]{16,64}")
 #: How a job is called that is not there or not yours.
 _NONE = "there is no such job: it was deleted, or is somebody else's"
@@ -244,6 +246,40 @@ def own_job(web: Web, user: User, id: str) -> Job:
     return job
 
 
+def is_administrator(web: Web, user: User) -> bool:
+    """Whether the user may see, stop and delete what others have."""
+    return web.storage.users.get(user.name).is_administrator
+
+
+def listed_owner(web: Web, user: User, asked: str | None) -> str | None:
+    """Whose jobs or databases to list: the asker's own; of an administrator another's, or (None) everybody's for ``*``.
+
+    Raises
+    ------
+    Refused
+        Somebody else asks for another's.
+    """
+    if not asked or asked == user.name:
+        return user.name
+    if not is_administrator(web, user):
+        raise Refused(403, "what others have is listed for administrators alone: ask for your own", field="user")
+    return None if asked == ALL_USERS else asked
+
+
+def manageable_job(web: Web, user: User, id: str) -> Job:
+    """A job that this user may stop and delete: one's own, and for an administrator everybody's.
+
+    Raises
+    ------
+    Refused
+        There is none.
+    """
+    with suppress(KeyError):
+        if _ID.fullmatch(id) and is_administrator(web, user):
+            return web.storage.jobs.get(id)
+    return own_job(web, user, id)
+
+
 def job_named(web: Web, user: User, id: str) -> Job | None:
     """A job of this user by its id; None where there is none."""
     if not _ID.fullmatch(id):
@@ -271,8 +307,8 @@ def shared_job(web: Web, secret: str) -> Job:
     raise Refused(404, "there is no such job: it is not shared any longer")
 
 
-def own_database(web: Web, user: User, id: str) -> Database:
-    """A database of this user.
+def own_database(web: Web, user: User, id: str, for_deletion: bool = False) -> Database:
+    """A database of this user, and for the deletion by an administrator one that any user has built.
 
     Raises
     ------
@@ -283,7 +319,9 @@ def own_database(web: Web, user: User, id: str) -> Database:
         database = web.storage.databases.get(id[:100].replace("\0", ""))
     except KeyError:
         database = None
-    if database is None or database.owner != user.name:
+    if database is not None and database.is_installed:
+        database = None
+    if database is None or (database.owner != user.name and not (for_deletion and is_administrator(web, user))):
         raise Refused(404, "there is no such database of yours: it was deleted, or is somebody else's")
     return database
 
