@@ -117,6 +117,7 @@ class Server:
         title: str = "",
         tags: Sequence[str] = (),
         shared: bool = False,
+        hook: str = "",
     ) -> RemoteJob:
         """Sends files and asks for a job. An equal job of the same user that is done already comes back at once.
 
@@ -137,6 +138,8 @@ class Server:
             By which it is found again.
         shared
             Of "db build": whether all users of the server may use the database.
+        hook
+            An address that the server tells when the job has ended, where its operator allows that.
 
         Returns
         -------
@@ -154,6 +157,8 @@ class Server:
         body |= {"outputs": list(outputs), "title": title, "tags": list(tags)}
         if shared:
             body["shared"] = True
+        if hook:
+            body["hook"] = hook
         return self._job("POST", "/api/v1/jobs", body)
 
     def _item(self, value: Any) -> dict[str, Any]:

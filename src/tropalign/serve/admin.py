@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from tropalign.serve.records import JobLine
     from tropalign.serve.storage import Storage
 
+#: In place of a default, whatever the type.
+NEEDED: Any = REQUIRED
 #: What stands in the audit log for the address of who works in a shell.
 HERE = "command line"
 
@@ -131,7 +133,7 @@ class SetUser(AdminCommand):
     verb = "admin user"
     summary = "make somebody an administrator, or give a user limits of one's own"
 
-    name: str = option(default=REQUIRED, role="machine", flags=(), metavar="USER", help="who")
+    name: str = option(default=NEEDED, role="machine", flags=(), metavar="USER", help="who")
     administrator: str | None = option(
         default=None,
         role="machine",
@@ -367,7 +369,7 @@ class Backup(AdminCommand):
     summary = "write all that the server has into one archive, while it runs"
 
     archive: str = option(
-        default=REQUIRED, role="machine", flags=(), metavar="FILE", help="a new file (.tar), which nobody else can read"
+        default=NEEDED, role="machine", flags=(), metavar="FILE", help="a new file (.tar), which nobody else can read"
     )
 
     def run(self) -> None:
@@ -385,7 +387,7 @@ class Restore(AdminCommand):
     summary = "make a server's folder out of such an archive"
 
     archive: str = option(
-        default=REQUIRED, role="machine", flags=(), metavar="FILE", help="what tropalign admin backup has written"
+        default=NEEDED, role="machine", flags=(), metavar="FILE", help="what tropalign admin backup has written"
     )
 
     def run(self) -> None:

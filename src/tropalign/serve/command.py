@@ -62,6 +62,14 @@ class WorkOptions(Options, group="work"):
         metavar="DAYS",
         help="delete jobs with their files so long after their end (default: never); databases stay",
     )
+    hook_host: list[str] | None = option(
+        default=None,
+        role="machine",
+        many="append",
+        metavar="NAME",
+        help="a host at which jobs may have a web hook called at their end, several times for several; * for any that "
+        "is public (default: none)",
+    )
     only_workers: bool = option(default=False, role="machine", help="no pages: work for a server on the same database")
     threads: int = again(
         DeviceOptions,
@@ -263,6 +271,7 @@ def settings_of(options: Serve) -> Settings:
         allowed_hosts=tuple(options.allowed_host or ()),
         requires_token=options.require_token,
         is_https=options.https,
+        hook_hosts=tuple(options.hook_host or ()),
         keep_days=options.keep_days,
         root_path=(options.root_path or "").rstrip("/"),
         limits=limits_of(options),

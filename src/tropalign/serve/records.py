@@ -185,7 +185,25 @@ class NewJob:
     version: str
     inputs: tuple[JobFile, ...]
     awaited: tuple[Awaited, ...] = ()
+    hook: str = ""  # the address that is told of its end
     words: str = ""  # what a search finds beside title, tags, verb, command and the names of files: names of sequences
+
+
+@dataclass(frozen=True)
+class Hook:
+    """A web hook that is to be called.
+
+    Parameters
+    ----------
+    job
+        What has ended.
+    tries
+        How often a call has failed.
+    """
+
+    job: Job
+    url: str
+    tries: int
 
 
 @dataclass(frozen=True)

@@ -659,3 +659,20 @@ def test_a_result_of_one_long_line_is_wrapped(site):
 def page_classes(page):
     """Of the result's beginning."""
     return next(each["class"] for each in page.all("pre") if "preview" in each.get("class", "")).split()
+
+
+def test_an_administrator_sees_and_stops_jobs_of_all(site):
+    site.log_in("bob")
+    job = site.submit(title="Of bob")
+    site.log_in("alice")
+    assert "User (* for all)" not in text_of(check_page(site.page("/jobs")))
+    site.page("/jobs?user=*", 403)
+    site.storage.users.set("alice", is_administrator=True)
+    for user in ("*", "bob"):
+        page = check_page(site.page(f"/jobs?user={user}"))
+        assert "Of bob" in text_of(page) and f"/jobs/{job.id}" not in [link["href"] for link in page.all("a")]
+    csrf = next(iter(page.all("input", name="csrf")))["value"]
+    assert site.http.post("/jobs", data={"do": "cancel", "job": job.id, "csrf": csrf}).status_code == 303
+    assert site.storage.jobs.get(job.id).state == "cancelled"
+    site.page(f"/jobs/{job.id}", 404)
+    check_page(site.page("/databases"))

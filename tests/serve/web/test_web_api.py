@@ -382,3 +382,34 @@ def test_what_happens_is_written_down(users):
     noted = [(entry.user, entry.action, entry.object) for entry in users.server.storage.audit.entries()]
     assert noted[-2:] == [("alice", "submit", job["id"]), ("alice", "delete", job["id"])]
     assert {entry.address for entry in users.server.storage.audit.entries()} == {"127.0.0.1"}
+
+
+def test_a_hook_is_for_hosts_that_the_operator_allows(tmp_path):
+    from web_server import Client, running
+
+    from tropalign.serve.settings import Settings
+
+    body = {"verb": "pairs", "inputs": {"queries": [{"text": PAIR.decode(), "name": "a.fa"}]}}
+    with running(Settings(folder=tmp_path / "served", hook_hosts=("a.example",))) as server:
+        local = Client(server.port, server.web.local_token, server.storage)
+        for hook, sentence in (
+            ("https://b.example/", "web hooks are called at a.example alone: name one there, or ask the operator"),
+            ("https://a.example/ x", "a web hook is an address of 500 letters of ASCII at most, without blanks"),
+            (["x"], "hook has to be a text: the address of a web hook"),
+        ):
+            answer = local.post("/api/v1/jobs", {**body, "hook": hook})
+            assert (answer.status, answer.error, answer.json["field"]) == (422, sentence, "hook")
+        job = local.post("/api/v1/jobs", {**body, "hook": "https://a.example/secret"})
+        assert job.status == 201 and b"secret" not in job.body
+        finish(server.storage, job.json["id"], [("main", "a.tsv", "text/plain", b"x")])
+        (hook,) = server.storage.hooks.due()
+        assert (hook.job.id, hook.url) == (job.json["id"], "https://a.example/secret")
+        page = local.get("/new/pairs").body.decode()
+        assert "an address that is told when the job has ended: at a.example" in page
+
+
+def test_a_server_without_hooks_refuses_them_and_its_forms_have_none(local):
+    inputs = {"queries": [{"text": PAIR.decode(), "name": "a.fa"}]}
+    answer = local.post("/api/v1/jobs", {"verb": "pairs", "inputs": inputs, "hook": "https://a.example/"})
+    assert answer.status == 422 and answer.error == "this server calls no web hooks: ask its operator (--hook-host)"
+    assert b"Web hook" not in local.get("/new/pairs").body

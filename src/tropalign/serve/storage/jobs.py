@@ -18,6 +18,7 @@ from tropalign.serve.storage.awaited import await_others
 from tropalign.serve.storage.database import hold, reading, writing
 from tropalign.serve.storage.files import FileStore
 from tropalign.serve.storage.full_text import found_by, remove_words
+from tropalign.serve.storage.hooks import add_hook
 from tropalign.serve.storage.job_rows import (
     add_files,
     find_done,
@@ -102,6 +103,7 @@ class Jobs:
                 finish_as(connection, number, source[0], self._clock())
             else:
                 await_others(connection, number, new.awaited)
+            add_hook(connection, number, new.hook)
             renew_words(connection, number)
             job = read_jobs(connection, select_jobs().where(jobs.c.number == number))[0]
         if job.tags:

@@ -191,6 +191,16 @@ awaited = Table(
     Index("awaited_by_source", "source"),
 )
 
+#: Addresses that are told of the ends of jobs, how often that has failed, and when to try again.
+hooks = Table(
+    "hooks",
+    metadata,
+    Column("job", Number, ForeignKey("jobs.number", ondelete="CASCADE"), primary_key=True),
+    Column("url", Words, nullable=False),
+    Column("tries", Integer, nullable=False),
+    Column("due", Float, nullable=False),
+)
+
 #: Processes that have workers, how many of these live, and when that was said.
 crews = Table(
     "crews",

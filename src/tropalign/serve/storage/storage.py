@@ -26,6 +26,7 @@ from tropalign.serve.storage.database import (
     writing,
 )
 from tropalign.serve.storage.files import FileStore
+from tropalign.serve.storage.hooks import Hooks
 from tropalign.serve.storage.installed_databases import InstalledDatabases
 from tropalign.serve.storage.jobs import Jobs
 from tropalign.serve.storage.queue import Queue
@@ -53,7 +54,7 @@ class Storage:
 
     Attributes
     ----------
-    files, jobs, queue, waits, tokens, users, databases, audit, uploads, ended_sessions
+    files, jobs, queue, waits, hooks, tokens, users, databases, audit, uploads, ended_sessions
         Its parts. Several threads may use them at a time, and several processes, each with a `Storage` of its own.
     """
 
@@ -67,6 +68,7 @@ class Storage:
         self.engine, self.files, self._clock = engine, files, clock
         self.jobs, self.queue = Jobs(engine, files, clock), Queue(engine, files, clock)
         self.waits, self.users = Waits(engine, clock), Users(engine)
+        self.hooks = Hooks(engine, clock)
         self.tokens, self.audit = Tokens(engine, clock), Audit(engine, clock)
         self.databases = Databases(engine, files, installed)
         self.uploads, self.ended_sessions = Uploads(engine, files, clock), EndedSessions(engine, clock)

@@ -54,12 +54,12 @@ _BLOCK = 1 << 20
 async def submit_job(request: Request) -> Response:
     """Submits a job: a verb with its inputs and options. An equal one that is finished comes back at once (200)."""
     data = await read_json(request, models.SUBMITTED_FIELDS)
-    title, tags = models.title_of(data), models.tags_of(data)
-    data = {name: value for name, value in data.items() if name not in ("title", "tags")}
+    title, tags, hook = models.title_of(data), models.tags_of(data), models.hook_of(data)
+    data = {name: value for name, value in data.items() if name not in models.BESIDE}
     web, user, address = web_of(request), user_of(request), address_of(request)
 
     def enter() -> Response:
-        job, is_new = submit(web, user, data, title or "", tags or (), address)
+        job, is_new = submit(web, user, data, title or "", tags or (), address, hook)
         return JSONResponse(job_json(web, job, wait=wait_of(web, job)), 201 if is_new else 200)
 
     return await run_in_threadpool(enter)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from pydantic import BaseModel
 
+from tropalign.serve.hook_calls import MOST_LETTERS as MOST_HOOK
 from tropalign.serve.records import State
 from tropalign.serve.web.downloads import MEDIA_TYPES, MOST_RANGES
 from tropalign.serve.web.limits import MOST_TAGS
@@ -19,8 +20,9 @@ if TYPE_CHECKING:
     from tropalign.serve.records import Database, Job, JobFile, Upload, Wait
     from tropalign.serve.web.context import Web
 
-#: What a submission over HTTP may hold.
-SUBMITTED_FIELDS = (*SUBMISSION_FIELDS, "title", "tags")
+#: What a submission over HTTP may hold, and what of that says nothing of the result.
+BESIDE = ("title", "tags", "hook")
+SUBMITTED_FIELDS = (*SUBMISSION_FIELDS, *BESIDE)
 MOST_TITLE_SENT = 2_000
 
 
@@ -279,6 +281,7 @@ SUBMISSION = _body(
         "shared": {"type": "boolean", "description": "of db build: whether all users may name the database"},
         "title": _TITLE,
         "tags": _TAGS,
+        "hook": {"type": "string", "maxLength": MOST_HOOK, "description": "an address that is told of the job's end"},
     },
     ("verb", "inputs"),
     **{
@@ -319,6 +322,14 @@ def tags_of(data: dict[str, Any]) -> tuple[str, ...] | None:
     if len(tags) > MOST_TAGS:
         raise Refused(422, f"a job has no more than {MOST_TAGS} tags", field="tags")
     return tuple(tags)
+
+
+def hook_of(data: dict[str, Any]) -> str:
+    """The address that is told of the end; empty where none is given."""
+    hook = data.get("hook", "")
+    if not isinstance(hook, str):
+        raise Refused(422, "hook has to be a text: the address of a web hook", field="hook")
+    return hook
 
 
 def shared_of(data: dict[str, Any]) -> bool | None:

@@ -11,13 +11,15 @@ import logging
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TypeAlias
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from fastapi import APIRouter
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
+from tropalign.properties import cached_property
 from tropalign.serve.web.api_models import EVENTS, job_json
 from tropalign.serve.web.context import user_of, web_of
 from tropalign.serve.web.refusals import too_many
@@ -26,11 +28,9 @@ from tropalign.serve.web.user_jobs import own_job, wait_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from tropalign.serve.records import Job, Wait
+    from tropalign.serve.records import Job, User, Wait
     from tropalign.serve.web.context import Web
 
-#: A job, and what it waits for.
-Seen: TypeAlias = "tuple[Job, Wait | None]"
 router = APIRouter(prefix="/api/v1", tags=["jobs"])
 LOG = logging.getLogger("tropalign.serve")
 SECONDS = 0.5
@@ -38,6 +38,20 @@ PING_SECONDS = 15.0
 #: A watcher has to ask anew after that long, and shows its token again by doing so.
 MOST_SECONDS = 3600.0
 MOST_PER_USER, MOST = 20, 1_000
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A job as it was seen, and what it waited for."""
+
+    job: Job
+    wait: Wait | None
+    web: Web = field(compare=False, repr=False)
+
+    @cached_property
+    def event(self) -> bytes:
+        """What watchers are sent, made once for all of them."""
+        return b"event: job\ndata: " + json.dumps(job_json(self.web, self.job, wait=self.wait)).encode() + b"\n\n"
 
 
 class Watch:
@@ -79,7 +93,7 @@ class Watch:
     def queue(self, web: Web, seen: Seen) -> Iterator[asyncio.Queue[Seen | None]]:
         """What comes out of it is the job anew, or None when it is there no longer."""
         queue: asyncio.Queue[Seen | None] = asyncio.Queue()
-        job = seen[0]
+        job = seen.job
         self.watchers.setdefault(job.id, set()).add(queue)
         self._seen.setdefault(job.id, seen)
         if self._seen[job.id] != seen:  # it has changed between two looks
@@ -100,7 +114,7 @@ class Watch:
             await asyncio.sleep(self.seconds)
             ids = tuple(self.watchers)
             try:
-                found = {seen[0].id: seen for seen in await run_in_threadpool(_looked_at, web, ids)}
+                found = {seen.job.id: seen for seen in await run_in_threadpool(_looked_at, web, ids)}
             except Exception as error:  # the database is away: it may come again
                 LOG.warning("watched jobs cannot be read: %s", error)
                 continue
@@ -120,15 +134,20 @@ def _looked_at(web: Web, ids: Iterable[str]) -> list[Seen]:
     """Jobs as they are, with what they wait for: a few questions for all of them."""
     found = web.storage.jobs.several(ids)
     waits = web.storage.waits.of(found, web.settings.limits.running_per_user)
-    return [(job, waits.get(job.id)) for job in found]
+    return [Seen(job, waits.get(job.id), web) for job in found]
+
+
+def _first_look(web: Web, user: User, id: str) -> Seen:
+    """A job of this user; Refused where there is none."""
+    job = own_job(web, user, id)
+    return Seen(job, wait_of(web, job), web)
 
 
 @router.get("/jobs/{id}/events", responses=EVENTS)
 async def watch_job(request: Request, id: str) -> Response:
     """Watches a job: server-sent events, until it has ended."""
     web, user = web_of(request), user_of(request)
-    job = await run_in_threadpool(own_job, web, user, id)
-    begin = (job, await run_in_threadpool(wait_of, web, job))
+    begin = await run_in_threadpool(_first_look, web, user, id)
     seat = web.watch.seat(user.name)
     seat.__enter__()  # refused before the answer begins
 
@@ -149,9 +168,8 @@ async def _events(web: Web, begin: Seen) -> AsyncIterator[bytes]:
     end = clock() + MOST_SECONDS
     with web.watch.queue(web, begin) as queue:
         while now is not None:
-            job, wait = now
-            yield b"event: job\ndata: " + json.dumps(job_json(web, job, wait=wait)).encode() + b"\n\n"
-            if job.state.is_final:
+            yield now.event
+            if now.job.state.is_final:
                 return
             while True:
                 try:

@@ -134,7 +134,7 @@ class FormPages:
             "shared": given.shared,
         }
         tags = tuple(given.tags.split(","))
-        made, _ = submit(web_of(request), user_of(request), asked, given.title, tags, address_of(request))
+        made, _ = submit(web_of(request), user_of(request), asked, given.title, tags, address_of(request), given.hook)
         return made
 
     def _stored(self, request: Request, part: Any) -> dict[str, Any]:
@@ -237,6 +237,9 @@ class FormPages:
             title=given.title,
             tags=given.tags,
             shared=given.shared,
+            hook=given.hook,
+            hook_hosts=self.settings.hook_hosts,
+            hook_error=given.error if given.error_field == "hook" else "",
             error=given.error,
             waiting=waiting,
             running=running,
@@ -278,6 +281,7 @@ def _sent(verb: ServedVerb, form: FormData) -> Given:
         title=_text(form, "title")[:200],
         tags=_text(form, "tags")[:1000],
         shared=bool(_text(form, "shared")),
+        hook=_text(form, "hook").strip()[:1000],
     )
     for each in verb.inputs:
         given.texts[each.dest] = _text(form, f"{each.dest}.text")

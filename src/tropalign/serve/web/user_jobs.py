@@ -14,7 +14,8 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 from tropalign import __version__
-from tropalign.errors import shown
+from tropalign.errors import UsageError, shown
+from tropalign.serve.hook_calls import check_hook
 from tropalign.serve.records import Awaited, JobFile, NewJob, State
 from tropalign.serve.web.limits import MOST_TAGS
 from tropalign.serve.web.refusals import Refused
@@ -41,9 +42,20 @@ _NONE = "there is no such job: it was deleted, or is somebody else's"
 
 
 def submit(
-    web: Web, user: User, data: dict[str, Any], title: str = "", tags: tuple[str, ...] = (), address: str = ""
+    web: Web,
+    user: User,
+    data: dict[str, Any],
+    title: str = "",
+    tags: tuple[str, ...] = (),
+    address: str = "",
+    hook: str = "",
 ) -> tuple[Job, bool]:
     """Submits what the JSON of a submission asks for.
+
+    Parameters
+    ----------
+    hook
+        The address that is told of the end of a new job; empty for none.
 
     Returns
     -------
@@ -59,6 +71,7 @@ def submit(
     ResourceError
         The user has too many waiting jobs, or no room left.
     """
+    _check_hook(web, hook)
     submission = Submission.from_json(data)
     submission = replace(submission, inputs=_stored(web, user, submission.inputs)).checked()
     files = tuple(_found(web, user, dest, item) for dest, items in submission.inputs.items() for item in items)
@@ -76,10 +89,19 @@ def submit(
         version=__version__,
         inputs=files,
         awaited=_awaited(web, submission),
+        hook=hook,
     )
     job, is_new = web.storage.jobs.submit(new, web.storage.users.limits(user.name, web.settings.limits))
     web.audit(user, address, "submit" if is_new else "submit again", job.id, submission.verb)
     return job, is_new
+
+
+def _check_hook(web: Web, hook: str) -> None:
+    if hook:
+        try:
+            check_hook(hook, web.settings.hook_hosts)
+        except UsageError as error:
+            raise Refused(422, str(error), field="hook") from None
 
 
 def _items(submission: Submission) -> list[InputItem]:
