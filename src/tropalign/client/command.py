@@ -42,7 +42,10 @@ class JobOptions(Options, group="job"):
         default=None, role="machine", many="append", metavar="WORD", help="a tag of the job; several times for several"
     )
     hook: str = option(
-        default="", role="machine", metavar="URL", help="an address that the server tells when the job has ended"
+        default="",
+        role="machine",
+        metavar="URL",
+        help="an address that the server tells when the job has ended (default: none)",
     )
     detach: bool = option(
         default=False, role="machine", help="print the address of the job and end, instead of waiting for it"
