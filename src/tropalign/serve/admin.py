@@ -45,7 +45,7 @@ class ServerOptions(Options, group="which server"):
 
 
 class UserOptions(Options, group=""):
-    """Of which user."""
+    """A choice of one user."""
 
     user: str | None = option(default=None, role="machine", metavar="USER", help="of this user alone")
 
@@ -57,7 +57,7 @@ class ListOptions(Options, group=""):
 
 
 class ChosenOptions(Options, group=""):
-    """Of which jobs and databases."""
+    """A choice of jobs and databases."""
 
     ids: Sequence[str] = option(
         default=(),
