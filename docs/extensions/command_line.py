@@ -25,6 +25,7 @@ PAGES = {
     "scan": "profile-search",
     "db": "profile-search",
     "serve": "server",
+    "admin": "server",
     "submit": "server",
     "merge": "shards",
     "devices": "gpu",

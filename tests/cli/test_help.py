@@ -115,7 +115,7 @@ def folder(tmp_path_factory):
 @pytest.mark.parametrize("prog", dict.fromkeys(prog for prog, _ in examples()))
 def test_the_examples_work(prog, folder, monkeypatch, capfd):
     """In their order: what one makes, the next may read."""
-    if prog.split()[-1] in ("serve", "submit"):
+    if prog.split()[-1] in ("serve", "admin", "submit"):
         pytest.skip("servers run in tests/serve and tests/client")
     monkeypatch.chdir(folder)
     monkeypatch.setenv("PATH", str(folder / "bin"), prepend=":")

@@ -91,6 +91,9 @@ def test_a_result_is_an_input_of_another_job(url):
     aligned = server.submit("msa", {"family": ("p.fa", FASTA.encode())}).wait()
     tree = server.submit("tree", {"taxa": aligned.as_input()}).wait()
     assert tree.state == "done" and tree.result().startswith(b"(")
+    first = server.submit("msa", {"family": ("p.fa", FASTA.encode() + b">z\nMKVLAWG\n")})
+    chained = server.submit("tree", {"taxa": first.as_input()}).wait()
+    assert chained.result().startswith(b"(") and first.refresh().state == "done"
     with pytest.raises(UsageError, match="has no output 'report': it has main"):
         server.submit("tree", {"taxa": aligned.as_input("report")})
 

@@ -41,6 +41,12 @@ class JobOptions(Options, group="job"):
     tag: list[str] | None = option(
         default=None, role="machine", many="append", metavar="WORD", help="a tag of the job; several times for several"
     )
+    hook: str = option(
+        default="",
+        role="machine",
+        metavar="URL",
+        help="an address that the server tells when the job has ended (default: none)",
+    )
     detach: bool = option(
         default=False, role="machine", help="print the address of the job and end, instead of waiting for it"
     )
@@ -169,6 +175,7 @@ def _submit(server: Server, asked: Submit) -> None:
         outputs=submission.outputs,
         title=asked.title,
         tags=asked.tag or (),
+        hook=asked.hook,
     )
     if asked.detach:
         print(job.url)

@@ -41,6 +41,10 @@ class JobRecord:
         What the command ended with; None where nobody says.
     shared
         The address of its link; None where it is not shared.
+    waiting
+        What a queued job waits for, in words: workers, its turn, or other jobs.
+    waits_for
+        The ids of the jobs whose results it is to read, while these have not ended.
     """
 
     id: str
@@ -58,6 +62,8 @@ class JobRecord:
     shared: str | None
     queue_position: int | None
     created: str
+    waiting: str = ""
+    waits_for: tuple[str, ...] = ()
 
     @property
     def is_final(self) -> bool:
@@ -84,6 +90,8 @@ class JobRecord:
                 shared=_text(data, "shared") or None,
                 queue_position=_whole(data.get("queue_position")),
                 created=_text(data, "created"),
+                waiting=_text(data, "waiting"),
+                waits_for=tuple(_plain(job) for job in data.get("waits_for") or ()),
             )
         except (AttributeError, KeyError, TypeError, ValueError):
             raise InputError(

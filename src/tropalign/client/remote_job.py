@@ -139,8 +139,12 @@ class RemoteJob:
         return found.id == self.id
 
     def _tell(self, progress: StageProgress | None) -> None:
-        if progress is not None and self._record.progress is not None:
+        if progress is None:
+            return
+        if self._record.progress is not None:
             progress(self._record.stage or self.state, self._record.progress)
+        elif self._record.waiting:
+            progress(self._record.waiting, 0.0)
 
     def check(self) -> None:
         """Raises what the same command raises here, where the job failed, was refused or cancelled."""
@@ -203,7 +207,9 @@ class RemoteJob:
         write_to(path, lambda out: self._fetch(output, out))
 
     def as_input(self, role: str = "main") -> dict[str, str]:
-        """Names a result as an input of another job, so that it is not sent again.
+        """Names a result as an input of another job, so that it is not sent again; it may be still to come.
+
+        A job that is submitted before this one has ended waits for it, and fails with it.
 
         Parameters
         ----------

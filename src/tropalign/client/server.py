@@ -117,6 +117,7 @@ class Server:
         title: str = "",
         tags: Sequence[str] = (),
         shared: bool = False,
+        hook: str = "",
     ) -> RemoteJob:
         """Sends files and asks for a job. An equal job of the same user that is done already comes back at once.
 
@@ -137,6 +138,8 @@ class Server:
             By which it is found again.
         shared
             Of "db build": whether all users of the server may use the database.
+        hook
+            An address that the server tells when the job has ended, where its operator allows that.
 
         Returns
         -------
@@ -154,6 +157,8 @@ class Server:
         body |= {"outputs": list(outputs), "title": title, "tags": list(tags)}
         if shared:
             body["shared"] = True
+        if hook:
+            body["hook"] = hook
         return self._job("POST", "/api/v1/jobs", body)
 
     def _item(self, value: Any) -> dict[str, Any]:
@@ -175,9 +180,15 @@ class Server:
         return RemoteJob(self._transport, JobRecord.of(self._transport.json(method, path, body)[1]))
 
     def jobs(
-        self, q: str = "", *, state: str | None = None, verb: str | None = None, tag: str | None = None
+        self,
+        q: str = "",
+        *,
+        state: str | None = None,
+        verb: str | None = None,
+        tag: str | None = None,
+        user: str | None = None,
     ) -> Iterator[RemoteJob]:
-        """One's own jobs, the newest first.
+        """One's own jobs, the newest first; for an administrator those of others, too.
 
         Parameters
         ----------
@@ -185,6 +196,9 @@ class Server:
             Words that their titles, tags, commands, files or names of sequences hold.
         state, verb, tag
             Only those of this state, verb or tag.
+        user
+            Whose jobs an administrator asks for; "*" for all users'. Others' jobs can be cancelled and deleted, and
+            not read.
 
         Yields
         ------
@@ -192,7 +206,7 @@ class Server:
         """
         after: Any = None
         while True:
-            query = {"q": q, "state": state, "verb": verb, "tag": tag, "after": after}
+            query = {"q": q, "state": state, "verb": verb, "tag": tag, "after": after, "user": user}
             _, found = self._transport.json("GET", "/api/v1/jobs", query=query)
             listed = found.get("jobs")
             if not isinstance(listed, list):
@@ -202,9 +216,19 @@ class Server:
             if not isinstance(after, str) or not after or after == before or not listed:
                 return
 
-    def databases(self) -> list[RemoteDatabase]:
-        """The databases that one may use there: one's own, then the server's, then what others share."""
-        _, found = self._transport.json("GET", "/api/v1/databases")
+    def databases(self, *, user: str | None = None) -> list[RemoteDatabase]:
+        """The databases that one may use there: one's own, then the server's, then what others share.
+
+        Parameters
+        ----------
+        user
+            Whose databases an administrator asks for; "*" for all users'.
+
+        Returns
+        -------
+        list of RemoteDatabase
+        """
+        _, found = self._transport.json("GET", "/api/v1/databases", query={"user": user})
         return databases_of(found, "lists no databases")
 
     def database(self, name: str) -> RemoteDatabase:

@@ -16,6 +16,7 @@ from tropalign.verbs.run_options import ClusterOptions, DeviceOptions, OutputOpt
 if TYPE_CHECKING:
     from tropalign.serve.settings import Limits, Settings
     from tropalign.serve.storage import Storage
+    from tropalign.serve.storage.audit import Entry
 
 
 class WhereOptions(Options, group="where"):
@@ -60,6 +61,14 @@ class WorkOptions(Options, group="work"):
         kind=POSITIVE,
         metavar="DAYS",
         help="delete jobs with their files so long after their end (default: never); databases stay",
+    )
+    hook_host: list[str] | None = option(
+        default=None,
+        role="machine",
+        many="append",
+        metavar="NAME",
+        help="a host at which jobs may have a web hook called at their end, several times for several; * for any that "
+        "is public (default: none)",
     )
     only_workers: bool = option(default=False, role="machine", help="no pages: work for a server on the same database")
     threads: int = again(
@@ -233,7 +242,7 @@ Exit codes: 0 done, 2 usage, 4 memory, disk or port, 130 interrupted."""
         """Serves until it is told to stop; or looks after tokens, or prints the audit log."""
         from tropalign.serve.private import for_nobody_else
 
-        _check_installed()
+        check_installed()
         if self.token_file is not None and self.add_token is None:
             self.refuse("--token-file goes with --add-token: name the user")
         if self.keep_days is not None and self.keep_days > MOST_KEEP_DAYS:
@@ -262,6 +271,7 @@ def settings_of(options: Serve) -> Settings:
         allowed_hosts=tuple(options.allowed_host or ()),
         requires_token=options.require_token,
         is_https=options.https,
+        hook_hosts=tuple(options.hook_host or ()),
         keep_days=options.keep_days,
         root_path=(options.root_path or "").rstrip("/"),
         limits=limits_of(options),
@@ -300,7 +310,16 @@ def _run(settings: Settings, options: Serve) -> None:
         serve(settings, options.quiet)
 
 
-def _check_installed() -> None:
+def place_of(folder: str | None, database: str | None) -> Settings:
+    """Settings that say where a server's storage is, and nothing else."""
+    from tropalign.serve.settings import Settings
+    from tropalign.submissions.local_server import data_folder
+
+    return Settings(folder=Path(folder).absolute() if folder else data_folder(), database=database)
+
+
+def check_installed() -> None:
+    """Refuses to go on without the server's modules. Raises ResourceError."""
     from importlib.util import find_spec
 
     for module in ("fastapi", "uvicorn", "sqlalchemy", "alembic", "argon2", "jinja2"):
@@ -342,6 +361,15 @@ def _print_audit(settings: Settings) -> None:
 
     with Storage.open(settings) as storage:
         for entry in storage.audit.entries():
-            time = datetime.fromtimestamp(entry.at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-            columns = (entry.user, entry.address, entry.action, entry.object, entry.detail)
-            print(time, *map(shown, columns), sep="\t")
+            print(audit_line(entry))
+
+
+def audit_line(entry: Entry) -> str:
+    """An entry of the audit log between tabs."""
+    columns = (entry.user, entry.address, entry.action, entry.object, entry.detail)
+    return "\t".join((time_text(entry.at), *map(shown, columns)))
+
+
+def time_text(at: float | None) -> str:
+    """A time in UTC, empty where there is none."""
+    return "" if at is None else datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -152,6 +152,26 @@ class Job:
 
 
 @dataclass(frozen=True)
+class Awaited:
+    """An input that another job is still to write.
+
+    Parameters
+    ----------
+    position
+        Of the input among all inputs of its job, from 0.
+    source, title
+        The id of the other job, and how it is called.
+    role
+        Which of its outputs.
+    """
+
+    position: int
+    source: str
+    role: str
+    title: str
+
+
+@dataclass(frozen=True)
 class NewJob:
     """What is known of a job when it is submitted."""
 
@@ -164,7 +184,26 @@ class NewJob:
     command: str
     version: str
     inputs: tuple[JobFile, ...]
+    awaited: tuple[Awaited, ...] = ()
+    hook: str = ""  # the address that is told of its end
     words: str = ""  # what a search finds beside title, tags, verb, command and the names of files: names of sequences
+
+
+@dataclass(frozen=True)
+class Hook:
+    """A web hook that is to be called.
+
+    Parameters
+    ----------
+    job
+        What has ended.
+    tries
+        How often a call has failed.
+    """
+
+    job: Job
+    url: str
+    tries: int
 
 
 @dataclass(frozen=True)
@@ -216,6 +255,61 @@ class User:
 
 
 @dataclass(frozen=True)
+class Account:
+    """What an administrator has said of a user; None stands for the usual limit.
+
+    Parameters
+    ----------
+    is_administrator
+        Whether the user may see, stop and delete what others have.
+    """
+
+    name: str
+    is_administrator: bool = False
+    running_per_user: int | None = None
+    queued_per_user: int | None = None
+    stored_bytes_per_user: int | None = None
+
+
+@dataclass(frozen=True)
+class Wait:
+    """What a queued job waits for.
+
+    Parameters
+    ----------
+    position
+        Its place in the queue from 1, about: who has fewer running jobs goes first. None where it waits for jobs.
+    jobs
+        Ids and titles of the jobs whose results it is to read.
+    n_workers, n_running
+        Living workers of all machines, and running jobs.
+    has_turn
+        Whether its user may have one more running job.
+    """
+
+    position: int | None
+    jobs: tuple[tuple[str, str], ...] = ()
+    n_workers: int = 0
+    n_running: int = 0
+    has_turn: bool = True
+
+    @property
+    def sentence(self) -> str:
+        """What it waits for, in words."""
+        if self.jobs:
+            return "waits for " + " and ".join(f"the job “{title}”" for _, title in self.jobs)
+        place = f"number {self.position} in the queue"
+        if not self.n_workers:
+            return f"waiting for workers: none is running now ({place})"
+        if not self.has_turn:
+            return f"waiting for another job of yours: as many run as may ({place})"
+        if self.n_running >= self.n_workers:
+            who = "the only worker is busy" if self.n_workers == 1 else f"all {self.n_workers} workers are busy"
+            return f"waiting: {place}; {who}"
+        return f"waiting: {place}"
+
+
+@dataclass(frozen=True)
 class Token:
     """A token as the record has it: its secret is known to its user alone."""
 
@@ -250,6 +344,8 @@ class JobLine:
         Seconds since 1970, UTC; None where it has not come to that.
     size
         Bytes of its outputs.
+    owner
+        The user's name, where jobs of all users are listed; else empty.
     """
 
     id: str
@@ -262,6 +358,7 @@ class JobLine:
     started: float | None = None
     finished: float | None = None
     size: int = 0
+    owner: str = ""
 
 
 @dataclass(frozen=True)
@@ -274,9 +371,9 @@ class Lines:
 
 @dataclass(frozen=True)
 class Search:
-    """Which jobs to list; all conditions hold."""
+    """Which jobs to list; all conditions hold. Without an owner they are of all users."""
 
-    owner: str
+    owner: str | None
     text: str = ""
     state: State | None = None
     verb: str | None = None

@@ -84,6 +84,8 @@ class Settings:
         Whether browsers reach it by HTTPS: cookies are then marked so.
     root_path
         Where a proxy has it, such as "/tropalign".
+    hook_hosts
+        Where jobs may have their end told: names of hosts, and "*" for every public one.
     keep_days
         So long after its end a job is deleted with its files; None: never.
     lease_seconds
@@ -104,6 +106,7 @@ class Settings:
     requires_token: bool = False
     is_https: bool = False
     root_path: str = ""
+    hook_hosts: tuple[str, ...] = ()
     keep_days: float | None = None
     lease_seconds: float = 30.0
     limits: Limits = field(default_factory=Limits)

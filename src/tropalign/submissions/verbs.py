@@ -151,7 +151,9 @@ class ServedVerb:
 
 def _served() -> dict[str, type[Command]]:
     """The verbs that a server runs, actions as "db build"."""
-    found = [action for name in VERBS if name not in ("serve", "submit") for action in _actions(declared(name))]
+    found = [
+        action for name in VERBS if name not in ("serve", "admin", "submit") for action in _actions(declared(name))
+    ]
     return {one.verb: one for one in found if one.served is not None}
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 if TYPE_CHECKING:
     from tropalign.verbs.command import Command
 
-#: Module and class of each verb, in the order of the help. `serve` and `submit` stand above what they run.
+#: Module and class of each verb, in the order of the help. `serve`, `admin` and `submit` stand above what they run.
 HOMES = {
     "pairs": "tropalign.verbs.pairs:Pairs",
     "find": "tropalign.verbs.find:Find",
@@ -28,6 +28,7 @@ HOMES = {
     "merge": "tropalign.verbs.merge:Merge",
     "devices": "tropalign.verbs.devices:Devices",
     "serve": "tropalign.serve.command:Serve",
+    "admin": "tropalign.serve.admin:Admin",
     "submit": "tropalign.client.command:Submit",
 }
 VERBS = tuple(HOMES)

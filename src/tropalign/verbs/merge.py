@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tropalign.execution.archive import Shards
 
 #: Verbs that neither make shards nor stand below this one.
-OTHERS = ("merge", "serve", "submit")
+OTHERS = ("merge", "serve", "admin", "submit")
 #: Roles of files whose names may end in anything.
 TABLES = ("tblout", "domtblout", "pfamtblout", "alignment")
 LAST_STAGES = "last stages"

@@ -200,6 +200,22 @@ def test_a_result_is_used_as_input_of_another_job(site):
     assert site.http.get(forms["Make a tree"]).status_code == 404
 
 
+def test_a_result_that_is_still_to_come_is_used_and_waited_for(site):
+    job = site.submit("msa", family__text=">a\nMKVLAW\n>b\nMKILAW\n>c\nMKVLW\n", title="Three")
+    page = check_page(site.page(f"/jobs/{job.id}"))
+    forms = {link.text: link["href"] for link in page.one("nav", **{"aria-label": "Use pasted.fasta"}).all("a")}
+    form = check_page(site.page(forms["Make a tree"]))
+    assert "Result of “Three”, for which the new job will wait: pasted.fasta" in text_of(form)
+    made = site.submit("tree", queries__text="", taxa__kept=form.one("input", name="taxa.kept")["value"])
+    page = check_page(site.page(f"/jobs/{made.id}"))
+    assert "waits for the job “Three”" in text_of(page) and "It reads a result of Three." in text_of(page)
+    again = site.page(f"/new/tree?from={made.id}").one("input", name="taxa.kept")["value"]
+    assert again == f"job:{job.id}:main:pasted.fasta"
+    site.finish(job, main=("pasted.fasta", *ALIGNED[1:]))
+    claimed = site.storage.queue.claim("a test", 60.0, 10)
+    assert claimed.id == made.id and claimed.inputs[0].digest == job_output(site, job).digest
+
+
 def test_what_no_verb_reads_is_not_offered(site):
     job = site.submit("msa", family__text=">a\nMKVLAW\n>b\nMKILAW\n", format="html")
     site.finish(job, main=("a.html", "text/html", b"<p>"))
@@ -224,7 +240,7 @@ def job_output(site, job):
 def test_a_job_shows_where_it_stands(site):
     job, later = site.submit(title="First"), site.submit(queries__text=">z\nMKVL", title="Second")
     page = check_page(site.page(f"/jobs/{later.id}"))
-    assert "waiting: number 2 in the queue" in text_of(page)
+    assert "waiting for workers: none is running now (number 2 in the queue)" in text_of(page)
     assert page.one("progress", id="progress")["max"] == "100"
     claimed = site.storage.queue.claim("a test", 60.0, 10)
     assert claimed.id == job.id
@@ -643,3 +659,20 @@ def test_a_result_of_one_long_line_is_wrapped(site):
 def page_classes(page):
     """Of the result's beginning."""
     return next(each["class"] for each in page.all("pre") if "preview" in each.get("class", "")).split()
+
+
+def test_an_administrator_sees_and_stops_jobs_of_all(site):
+    site.log_in("bob")
+    job = site.submit(title="Of bob")
+    site.log_in("alice")
+    assert "User (* for all)" not in text_of(check_page(site.page("/jobs")))
+    site.page("/jobs?user=*", 403)
+    site.storage.users.set("alice", is_administrator=True)
+    for user in ("*", "bob"):
+        page = check_page(site.page(f"/jobs?user={user}"))
+        assert "Of bob" in text_of(page) and f"/jobs/{job.id}" not in [link["href"] for link in page.all("a")]
+    csrf = next(iter(page.all("input", name="csrf")))["value"]
+    assert site.http.post("/jobs", data={"do": "cancel", "job": job.id, "csrf": csrf}).status_code == 303
+    assert site.storage.jobs.get(job.id).state == "cancelled"
+    site.page(f"/jobs/{job.id}", 404)
+    check_page(site.page("/databases"))

@@ -59,11 +59,18 @@ def test_databases_of_a_server_that_shared_all_become_their_owners_alone(storage
         values = "'db1', 'alice', 'mine', 'protein', 1, 3, 'd', 5, 0.0"
         connection.exec_driver_sql(f"INSERT INTO databases ({columns}) VALUES ({values})")
         connection.exec_driver_sql("INSERT INTO uploads (owner, digest, size, at) VALUES ('bob', 'e', 1, 0.0)")
+        texts = "id, owner, verb, title, state, key, request, command, version, stage, message, words"
+        values = "'j1', 'alice', 'pairs', 'old', 'queued', 'k', '{}', 'c', '1', '', '', ''"
+        numbers = "created, attempt, cancel_asked, deaths"
+        connection.exec_driver_sql(f"INSERT INTO jobs ({texts}, {numbers}) VALUES ({values}, 0.0, 0, FALSE, 0)")
     engine.dispose()
     with Storage.open(storage_settings) as storage:
         (database,) = storage.databases.list("alice")
         assert database.id == "db1" and database.shared is False
         assert storage.databases.list("bob") == ()
+        (job,) = storage.jobs.list(Search("alice")).jobs
+        assert storage.waits.of([job], 2)["j1"].position == 1
+        assert storage.queue.claim("w", 30, 2).id == "j1" and storage.users.names() == ("alice", "bob")
 
 
 def _made(folder):

@@ -33,7 +33,6 @@ def test_what_is_no_job_is_a_key_error(storage, id_):
     ):  # fmt: skip
         with pytest.raises(KeyError):
             act(id_)
-    assert storage.jobs.position(id_) is None
     assert storage.queue.renew(id_, 1, 30) == "lost"
 
 
@@ -260,10 +259,14 @@ def test_a_deleted_job_is_lost_to_its_worker(storage):
 
 def test_places_in_the_queue(storage):
     jobs = [submit(storage, key=str(n), owner="ab"[n % 2]) for n in range(4)]
-    assert storage.jobs.positions(job.id for job in jobs) == {job.id: n + 1 for n, job in enumerate(jobs)}
+    assert places(storage, jobs) == {job.id: n + 1 for n, job in enumerate(jobs)}
     storage.queue.claim("w", 30, 1)
-    assert storage.jobs.position(jobs[0].id) is None
-    assert storage.jobs.position(jobs[3].id) == 3
+    jobs = [storage.jobs.get(job.id) for job in jobs]
+    assert places(storage, jobs) == {job.id: n for n, job in enumerate(jobs) if n}
+
+
+def places(storage, jobs):
+    return {id_: wait.position for id_, wait in storage.waits.of(jobs, 2).items()}
 
 
 def database_of(storage, job, name="pdb"):

@@ -262,9 +262,9 @@ def test_an_input_is_the_output_of_another_job_of_the_user(users):
     def tree(client=users.alice, **item):
         return client.post("/api/v1/jobs", {"verb": "tree", "inputs": {"taxa": [{"job": first["id"], **item}]}})
 
-    answer = tree()
+    answer = tree(role="report")
     assert (answer.status, answer.json["field"]) == (422, "inputs.taxa")
-    assert answer.error == "the job Three is queued, and has no result to be read yet"
+    assert answer.error == "the job Three has no output 'report': it has main"
     finish(users.server.storage, first["id"], [("main", "x.msa.fasta", "text/plain", aligned)])
     answer = tree(role="report")
     assert (answer.status, answer.error) == (422, "the job Three has no output 'report': it has main")
@@ -279,6 +279,55 @@ def test_an_input_is_the_output_of_another_job_of_the_user(users):
     assert tree().error == gone
     assert users.alice.get(f"/api/v1/jobs/{made['id']}/inputs/taxa/0").body == aligned
     assert users.alice.post(f"/api/v1/jobs/{made['id']}/formats/svg").status == 201
+
+
+def chain(client):
+    """An alignment that is still to be computed, and a tree of it."""
+    inputs = {"family": [{"text": ">a\nMKVLAW\n>b\nMKILAW\n", "name": "x.fa"}]}
+    first = client.post("/api/v1/jobs", {"verb": "msa", "title": "Two", "inputs": inputs}).json
+    tree = {"verb": "tree", "inputs": {"taxa": [{"job": first["id"]}]}}
+    answer = client.post("/api/v1/jobs", tree)
+    assert answer.status == 201, answer.body
+    return first, answer.json
+
+
+def test_a_job_waits_for_one_whose_result_it_reads(users):
+    first, second = chain(users.alice)
+    awaited = {"dest": "taxa", "name": "x.fasta", "size": 0, "file": None, "job": first["id"]}
+    assert second["inputs"] == [awaited] and second["command"] == "tropalign tree x.fasta -o x.nwk"
+    assert (second["waiting"], second["waits_for"]) == ("waits for the job “Two”", [first["id"]])
+    assert (first["queue_position"], second["queue_position"]) == (1, None)
+    (listed,) = users.alice.get("/api/v1/jobs?verb=tree").json["jobs"]
+    assert listed["waits_for"] == [first["id"]]
+    shared = users.alice.ask("PATCH", f"/api/v1/jobs/{second['id']}", {"shared": True}).json["shared"]
+    assert not {"waiting", "waits_for"} & {*users.stranger.get(f"/api/v1{shared}").json}
+    refused = users.bob.post("/api/v1/jobs", {"verb": "tree", "inputs": {"taxa": [{"job": first["id"]}]}})
+    assert refused.status == 422 and "somebody else's" in refused.error
+    aligned = b">a\nMKVLAW\n>b\nMKILAW\n"
+    finish(users.server.storage, first["id"], [("main", "x.msa.fasta", "text/plain", aligned)])
+    finish(users.server.storage, second["id"], [("main", "x.nwk", "text/plain", b"(a,b);")])
+    done = users.alice.get(f"/api/v1/jobs/{second['id']}").json
+    assert done["inputs"] == [{**awaited, "size": len(aligned), "file": hashlib.sha256(aligned).hexdigest()}]
+    assert done["waits_for"] == [] and done["waiting"] is None
+
+
+@pytest.mark.parametrize(
+    ("end", "sentence"),
+    [("delete", "which was deleted"), ("cancel", "which was cancelled"), ("fail", "which failed (it is empty)")],
+)
+def test_a_job_ends_with_the_one_that_it_waits_for(local, end, sentence):
+    first, second = chain(local)
+    if end == "fail":
+        finish(local.storage, first["id"], [], "it is empty.", "failed")
+    elif end == "cancel":
+        local.post(f"/api/v1/jobs/{first['id']}/cancel")
+    else:
+        local.ask("DELETE", f"/api/v1/jobs/{first['id']}")
+    local.storage.queue.settle()
+    job = local.get(f"/api/v1/jobs/{second['id']}").json
+    assert job["state"] == "failed" and job["exit_code"] == 4
+    remedy = "submit this one again when its input is there"
+    assert job["message"] == f"it was to read a result of the job “Two”, {sentence}: {remedy}"
 
 
 @pytest.mark.parametrize(
@@ -333,3 +382,34 @@ def test_what_happens_is_written_down(users):
     noted = [(entry.user, entry.action, entry.object) for entry in users.server.storage.audit.entries()]
     assert noted[-2:] == [("alice", "submit", job["id"]), ("alice", "delete", job["id"])]
     assert {entry.address for entry in users.server.storage.audit.entries()} == {"127.0.0.1"}
+
+
+def test_a_hook_is_for_hosts_that_the_operator_allows(tmp_path):
+    from web_server import Client, running
+
+    from tropalign.serve.settings import Settings
+
+    body = {"verb": "pairs", "inputs": {"queries": [{"text": PAIR.decode(), "name": "a.fa"}]}}
+    with running(Settings(folder=tmp_path / "served", hook_hosts=("a.example",))) as server:
+        local = Client(server.port, server.web.local_token, server.storage)
+        for hook, sentence in (
+            ("https://b.example/", "web hooks are called at a.example alone: name one there, or ask the operator"),
+            ("https://a.example/ x", "a web hook is an address of 500 letters of ASCII at most, without blanks"),
+            (["x"], "hook has to be a text: the address of a web hook"),
+        ):
+            answer = local.post("/api/v1/jobs", {**body, "hook": hook})
+            assert (answer.status, answer.error, answer.json["field"]) == (422, sentence, "hook")
+        job = local.post("/api/v1/jobs", {**body, "hook": "https://a.example/secret"})
+        assert job.status == 201 and b"secret" not in job.body
+        finish(server.storage, job.json["id"], [("main", "a.tsv", "text/plain", b"x")])
+        (hook,) = server.storage.hooks.due()
+        assert (hook.job.id, hook.url) == (job.json["id"], "https://a.example/secret")
+        page = local.get("/new/pairs").body.decode()
+        assert "an address that is told when the job has ended: at a.example" in page
+
+
+def test_a_server_without_hooks_refuses_them_and_its_forms_have_none(local):
+    inputs = {"queries": [{"text": PAIR.decode(), "name": "a.fa"}]}
+    answer = local.post("/api/v1/jobs", {"verb": "pairs", "inputs": inputs, "hook": "https://a.example/"})
+    assert answer.status == 422 and answer.error == "this server calls no web hooks: ask its operator (--hook-host)"
+    assert b"Web hook" not in local.get("/new/pairs").body

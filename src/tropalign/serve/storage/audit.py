@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
-from sqlalchemy import Engine, insert, select
+from sqlalchemy import Engine, Select, insert, select
 
 from tropalign.serve.storage.database import reading, writing
 from tropalign.serve.storage.schema import audit
@@ -62,14 +64,31 @@ class Audit:
         with writing(self._engine) as connection:
             connection.execute(insert(audit).values(at=self._clock(), detail=detail[:MOST_LETTERS], **row))
 
-    def entries(self) -> Iterator[Entry]:
-        """All lines, the oldest first; some at a time, since a log may be long."""
+    def entries(
+        self, user: str | None = None, action: str | None = None, since: float = -math.inf, until: float = math.inf
+    ) -> Iterator[Entry]:
+        """Lines, the oldest first; some at a time, since a log may be long.
+
+        Parameters
+        ----------
+        user, action
+            Of that user, and of that action; None for all.
+        since, until
+            From one time on until before the other, in seconds since 1970.
+        """
+        question = select(audit)
+        for column, value in ((audit.c.user, user), (audit.c.action, action)):
+            question = question if value is None else question.where(column == value)
+        if since > -math.inf:
+            question = question.where(audit.c.at >= since)
+        if until < math.inf:
+            question = question.where(audit.c.at < until)
         last = 0
-        while found := self._after(last):
+        while found := self._after(question, last):
             yield from found
             last = found[-1].number
 
-    def _after(self, number: int) -> list[Entry]:
-        question = select(audit).where(audit.c.number > number).order_by(audit.c.number).limit(AT_A_TIME)
+    def _after(self, question: Select[Any], number: int) -> list[Entry]:
+        question = question.where(audit.c.number > number).order_by(audit.c.number).limit(AT_A_TIME)
         with reading(self._engine) as connection:
             return [Entry(*row) for row in connection.execute(question)]

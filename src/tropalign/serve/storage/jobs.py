@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import re
 import time
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import Connection, Engine, Row, Select, delete, func, insert, select, union, update
@@ -14,9 +14,11 @@ from sqlalchemy import Connection, Engine, Row, Select, delete, func, insert, se
 from tropalign.errors import ResourceError, UsageError
 from tropalign.serve.records import Job, JobLine, Lines, NewJob, Page, Search, State
 from tropalign.serve.settings import Limits
+from tropalign.serve.storage.awaited import await_others
 from tropalign.serve.storage.database import hold, reading, writing
 from tropalign.serve.storage.files import FileStore
 from tropalign.serve.storage.full_text import found_by, remove_words
+from tropalign.serve.storage.hooks import add_hook
 from tropalign.serve.storage.job_rows import (
     add_files,
     find_done,
@@ -34,7 +36,7 @@ from tropalign.serve.storage.schema import clean, databases, job_files, job_tags
 
 _LINE = (
     jobs.c.number, jobs.c.id, jobs.c.title, jobs.c.verb, jobs.c.state, jobs.c.progress, jobs.c.created, jobs.c.started,
-    jobs.c.finished,
+    jobs.c.finished, jobs.c.owner,
 )  # fmt: skip
 #: How long, and of how many users, it is remembered what takes long to count.
 REMEMBERED_SECONDS, MOST_REMEMBERED = 10.0, 1_000
@@ -99,6 +101,9 @@ class Jobs:
             number = self._insert(connection, new)
             if source is not None:
                 finish_as(connection, number, source[0], self._clock())
+            else:
+                await_others(connection, number, new.awaited)
+            add_hook(connection, number, new.hook)
             renew_words(connection, number)
             job = read_jobs(connection, select_jobs().where(jobs.c.number == number))[0]
         if job.tags:
@@ -179,12 +184,13 @@ class Jobs:
             return Page(jobs_of(connection, rows), after)
 
     def lines(self, search: Search) -> Lines:
-        """A user's jobs as a list shows them, in a third of the time of `list`."""
+        """Jobs of a user, or of all, as a list shows them, in a third of the time of `list`."""
         with reading(self._engine) as connection:
             rows, after = _found(connection, select(*_LINE), search)
             numbers = [row[0] for row in rows]
             tags, sizes = tags_of(connection, numbers), _sizes_of(connection, numbers)
-        return Lines(tuple(_line(row, tuple(tags.get(row[0], ())), sizes.get(row[0], 0)) for row in rows), after)
+        found = (_line(row, tuple(tags.get(row[0], ())), sizes.get(row[0], 0)) for row in rows)
+        return Lines(tuple(line if search.owner is None else replace(line, owner="") for line in found), after)
 
     def tags(self, owner: str) -> dict[str, int]:
         """A user's tags and how many jobs have each, the most used first; changes made by other servers come later."""
@@ -295,26 +301,11 @@ class Jobs:
         with reading(self._engine) as connection:
             return _stored_bytes(connection, owner)
 
-    def position(self, job: str) -> int | None:
-        """A waiting job's place in the queue from 1, about: who has fewer running jobs goes first."""
-        return self.positions([job]).get(job)
-
-    def positions(self, some: Iterable[str]) -> dict[str, int]:
-        """Places in the queue, see `position`, of those of these jobs that are waiting."""
-        ids = list(some)[:MOST_LISTED]
-        waiting = jobs.c.state == State.QUEUED
-        with reading(self._engine) as connection:
-            asked = connection.execute(select(jobs.c.id, jobs.c.number).where(jobs.c.id.in_(ids), waiting)).all()
-            if not asked:
-                return {}
-            last = max(number for _, number in asked)
-            queue = sorted(connection.scalars(select(jobs.c.number).where(waiting, jobs.c.number <= last)))
-        return {job: bisect_right(queue, number) for job, number in asked}
-
 
 def _found(connection: Connection, question: Select[Any], search: Search) -> tuple[Sequence[Row[Any]], str | None]:
     """Rows of jobs, whose number comes first, newest first; and where the next page begins."""
-    question = question.where(jobs.c.owner == search.owner)
+    if search.owner is not None:
+        question = question.where(jobs.c.owner == search.owner)
     if search.state is not None:
         question = question.where(jobs.c.state == search.state)
     if search.verb is not None:
@@ -345,8 +336,8 @@ def _sizes_of(connection: Connection, numbers: Sequence[int]) -> dict[int, int]:
 
 
 def _line(row: Any, tags: tuple[str, ...], size: int) -> JobLine:
-    _number, id_, title, verb, state, progress, created, started, finished = row
-    return JobLine(id_, title, verb, tags, State(state), progress, created, started, finished, size)
+    _number, id_, title, verb, state, progress, created, started, finished, owner = row
+    return JobLine(id_, title, verb, tags, State(state), progress, created, started, finished, size, owner)
 
 
 def _cursor(after: str) -> int:

@@ -17,11 +17,12 @@ from sqlalchemy import Connection, Engine, Update, func, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from tropalign.serve.records import Database, Job, Outcome, State
+from tropalign.serve.storage.awaited import settle, settleable, waits_for_others
 from tropalign.serve.storage.database import hold, is_postgresql, reading, writing
 from tropalign.serve.storage.files import FileStore
 from tropalign.serve.storage.job_rows import add_files, find_done, finish_as, read_jobs, renew_words, select_jobs
 from tropalign.serve.storage.jobs import MOST_LETTERS
-from tropalign.serve.storage.schema import jobs, turns
+from tropalign.serve.storage.schema import jobs, turns, users
 from tropalign.serve.storage.target_databases import insert_database
 
 #: A job with which as many workers have died is not tried again.
@@ -48,9 +49,10 @@ class Queue:
     def claim(self, worker: str, lease_seconds: float, running_per_user: int, version: str | None = None) -> Job | None:
         """The next job, which is this worker's from now on; None where none may run.
 
-        Among users with waiting jobs and fewer than `running_per_user` running ones, the one with the fewest running
-        ones is served, then who has waited longest for it; of a user's jobs the first. A job that is equal to a running
-        one waits for that, and one that is equal to a finished one is done without being computed.
+        Among users with waiting jobs and fewer than `running_per_user` running ones, or than a limit of their own, the
+        one with the fewest running ones is served, then who has waited longest for it; of a user's jobs the first. A
+        job that is equal to a running one waits for that, and one that is equal to a finished one is done without being
+        computed. What waits for results of other jobs is left alone until these are there.
 
         Parameters
         ----------
@@ -66,6 +68,7 @@ class Queue:
         with writing(self._engine) as connection:
             hold(connection, "files", shared=True)
             hold(connection, "claims")
+            settle(connection, self._files, self._clock())
             while (row := self._next(connection, running_per_user)) is not None:
                 number, owner, key, its_version = row
                 now = self._clock()
@@ -103,7 +106,7 @@ class Queue:
         in_work = select(jobs.c.key).where(jobs.c.state == State.RUNNING)
         first = (
             select(func.min(jobs.c.number).label("number"))
-            .where(jobs.c.state == State.QUEUED, jobs.c.key.not_in(in_work))
+            .where(jobs.c.state == State.QUEUED, jobs.c.key.not_in(in_work), jobs.c.number.not_in(waits_for_others()))
             .group_by(jobs.c.owner)
             .subquery()
         )
@@ -113,7 +116,8 @@ class Queue:
             .join(first, first.c.number == jobs.c.number)
             .outerjoin(running, running.c.owner == jobs.c.owner)
             .outerjoin(turns, turns.c.owner == jobs.c.owner)
-            .where(jobs.c.state == State.QUEUED, n_running < running_per_user)
+            .outerjoin(users, users.c.name == jobs.c.owner)
+            .where(jobs.c.state == State.QUEUED, n_running < func.coalesce(users.c.running_per_user, running_per_user))
             .order_by(n_running, func.coalesce(turns.c.served, 0), jobs.c.number)
             .limit(1)
             .with_for_update(of=jobs, skip_locked=True)  # nothing in SQLite, where this is the only writer
@@ -121,11 +125,22 @@ class Queue:
         return connection.execute(question).first()
 
     def has_work(self) -> bool:
-        """Whether a job is waiting, which a worker may ask often: it locks nothing."""
+        """Whether a job may be begun, which a worker may ask often: it locks nothing."""
+        is_free = (jobs.c.state == State.QUEUED) & jobs.c.number.not_in(waits_for_others())
         with reading(self._engine) as connection:
-            return (
-                connection.execute(select(jobs.c.id).where(jobs.c.state == State.QUEUED).limit(1)).first() is not None
-            )
+            if connection.execute(select(jobs.c.id).where(is_free).limit(1)).first() is not None:
+                return True
+            return connection.execute(settleable().limit(1)).first() is not None
+
+    def settle(self) -> None:
+        """Lets jobs go on whose awaited jobs have ended, or end with these, where no worker is free to do so."""
+        with reading(self._engine) as connection:
+            if connection.execute(settleable().limit(1)).first() is None:
+                return
+        with writing(self._engine) as connection:
+            hold(connection, "files", shared=True)
+            hold(connection, "claims")
+            settle(connection, self._files, self._clock())
 
     def renew(
         self, job: str, attempt: int, lease_seconds: float, stage: str = "", progress: float | None = None

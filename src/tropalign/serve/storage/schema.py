@@ -168,6 +168,48 @@ audit = Table(
     Column("detail", Words, nullable=False),
 )
 
+#: What an administrator has said of users: their role, and limits in place of the usual ones.
+users = Table(
+    "users",
+    metadata,
+    Column("name", Words, primary_key=True),
+    Column("is_administrator", Boolean, nullable=False),
+    Column("running_per_user", Integer),
+    Column("queued_per_user", Integer),
+    Column("stored_bytes_per_user", BigInteger),
+)
+
+#: Inputs of waiting jobs that other jobs are still to write: `position` is that of the input in `job_files`.
+awaited = Table(
+    "awaited",
+    metadata,
+    Column("job", Number, ForeignKey("jobs.number", ondelete="CASCADE"), primary_key=True),
+    Column("position", Integer, primary_key=True),
+    Column("source", Words, nullable=False),
+    Column("role", Words, nullable=False),
+    Column("title", Words, nullable=False),  # of the source, which may be deleted
+    Index("awaited_by_source", "source"),
+)
+
+#: Addresses that are told of the ends of jobs, how often that has failed, and when to try again.
+hooks = Table(
+    "hooks",
+    metadata,
+    Column("job", Number, ForeignKey("jobs.number", ondelete="CASCADE"), primary_key=True),
+    Column("url", Words, nullable=False),
+    Column("tries", Integer, nullable=False),
+    Column("due", Float, nullable=False),
+)
+
+#: Processes that have workers, how many of these live, and when that was said.
+crews = Table(
+    "crews",
+    metadata,
+    Column("name", Words, primary_key=True),
+    Column("n_workers", Integer, nullable=False),
+    Column("seen", Float, nullable=False),
+)
+
 #: PostgreSQL's words of each job; SQLite has a virtual table of this name in its place, which metadata cannot say.
 search_metadata = MetaData()
 job_words = Table(

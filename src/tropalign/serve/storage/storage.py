@@ -26,6 +26,7 @@ from tropalign.serve.storage.database import (
     writing,
 )
 from tropalign.serve.storage.files import FileStore
+from tropalign.serve.storage.hooks import Hooks
 from tropalign.serve.storage.installed_databases import InstalledDatabases
 from tropalign.serve.storage.jobs import Jobs
 from tropalign.serve.storage.queue import Queue
@@ -33,6 +34,8 @@ from tropalign.serve.storage.schema import jobs, secrets
 from tropalign.serve.storage.target_databases import Databases
 from tropalign.serve.storage.tokens import EndedSessions, Tokens
 from tropalign.serve.storage.uploads import Uploads
+from tropalign.serve.storage.users import Users
+from tropalign.serve.storage.waits import Waits
 
 
 class Storage:
@@ -51,7 +54,7 @@ class Storage:
 
     Attributes
     ----------
-    files, jobs, queue, tokens, databases, audit, uploads, ended_sessions
+    files, jobs, queue, waits, hooks, tokens, users, databases, audit, uploads, ended_sessions
         Its parts. Several threads may use them at a time, and several processes, each with a `Storage` of its own.
     """
 
@@ -64,6 +67,8 @@ class Storage:
     ) -> None:
         self.engine, self.files, self._clock = engine, files, clock
         self.jobs, self.queue = Jobs(engine, files, clock), Queue(engine, files, clock)
+        self.waits, self.users = Waits(engine, clock), Users(engine)
+        self.hooks = Hooks(engine, clock)
         self.tokens, self.audit = Tokens(engine, clock), Audit(engine, clock)
         self.databases = Databases(engine, files, installed)
         self.uploads, self.ended_sessions = Uploads(engine, files, clock), EndedSessions(engine, clock)

@@ -52,6 +52,14 @@ class Databases:
         own = [each for each in found if each.owner == clean(user)]
         return (*own, *self.installed.list(), *found[len(own) :])
 
+    def built(self, owner: str | None = None) -> tuple[Database, ...]:
+        """Databases that jobs of a user, or of all users, have built, by owner and name."""
+        question = select(databases).order_by(databases.c.owner, databases.c.name, databases.c.created)
+        if owner is not None:
+            question = question.where(databases.c.owner == owner)
+        with reading(self._engine) as connection:
+            return tuple(Database(**row) for row in connection.execute(question).mappings())
+
     def set_shared(self, database: str, shared: bool) -> Database:
         """A database that all users may name from now on, or its owner alone; KeyError where there is none.
 

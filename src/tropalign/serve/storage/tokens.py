@@ -80,15 +80,27 @@ class Tokens:
         if until > self._clock():
             return token
         if token is not None:
-            token = self._used(token)
+            self._remember(mark, token)  # requests that come meanwhile need not ask, too
+            try:
+                token = self._used(token)
+            except BaseException:
+                with self._lock:
+                    self._known.pop(mark, None)
+                raise
         else:
             with self._hashing:
+                _, token, until = self._recalled(text)
+                if until > self._clock():  # another request has looked it up while this one waited
+                    return token
                 token = self._looked_up(match[1], match[2])
+        self._remember(mark, token)
+        return token
+
+    def _remember(self, mark: bytes, token: Token | None) -> None:
         with self._lock:
             if len(self._known) >= MOST_REMEMBERED:
                 self._known.clear()
             self._known[mark] = (token, self._clock() + REMEMBERED_SECONDS)
-        return token
 
     def remembered(self, text: str) -> Token | None:
         """The token of this text, if it was verified within the last minute."""

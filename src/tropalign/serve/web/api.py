@@ -24,13 +24,16 @@ from tropalign.serve.web.user_jobs import (
     clean_tags,
     clean_title,
     delete_upload,
+    is_administrator,
+    listed_owner,
+    manageable_job,
     own_database,
     own_job,
-    position_of,
     share_database,
     shared_job,
     submit,
     submit_in_format,
+    wait_of,
 )
 from tropalign.submissions.file_names import sanitised
 from tropalign.submissions.verbs import SERVED, served_verb
@@ -42,6 +45,7 @@ if TYPE_CHECKING:
 job_router = APIRouter(prefix="/api/v1", tags=["jobs"])
 router = APIRouter(prefix="/api/v1")
 MOST_CURSOR = 100
+_OF_USER = "for administrators: of this user, or of all for *"
 #: Bytes that are gathered before a thread writes them.
 _BLOCK = 1 << 20
 
@@ -50,13 +54,13 @@ _BLOCK = 1 << 20
 async def submit_job(request: Request) -> Response:
     """Submits a job: a verb with its inputs and options. An equal one that is finished comes back at once (200)."""
     data = await read_json(request, models.SUBMITTED_FIELDS)
-    title, tags = models.title_of(data), models.tags_of(data)
-    data = {name: value for name, value in data.items() if name not in ("title", "tags")}
+    title, tags, hook = models.title_of(data), models.tags_of(data), models.hook_of(data)
+    data = {name: value for name, value in data.items() if name not in models.BESIDE}
     web, user, address = web_of(request), user_of(request), address_of(request)
 
     def enter() -> Response:
-        job, is_new = submit(web, user, data, title or "", tags or (), address)
-        return JSONResponse(job_json(web, job, position=position_of(web, job)), 201 if is_new else 200)
+        job, is_new = submit(web, user, data, title or "", tags or (), address, hook)
+        return JSONResponse(job_json(web, job, wait=wait_of(web, job)), 201 if is_new else 200)
 
     return await run_in_threadpool(enter)
 
@@ -70,11 +74,15 @@ def list_jobs(
     tag: Annotated[str | None, Query(max_length=200)] = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
     after: Annotated[str | None, Query(max_length=MOST_CURSOR, description="`next` of the page before")] = None,
+    user: Annotated[str | None, Query(max_length=200, description=_OF_USER)] = None,
 ) -> Response:
-    """Lists your jobs, newest first."""
+    """Lists your jobs, newest first; an administrator may list those of others."""
     web = web_of(request)
-    page = web.storage.jobs.list(Search(user_of(request).name, q, state, verb, tag, limit, after))
-    return JSONResponse({"jobs": [job_json(web, job) for job in page.jobs], "next": page.after})
+    owner = listed_owner(web, user_of(request), user)
+    page = web.storage.jobs.list(Search(owner, q, state, verb, tag, limit, after))
+    waits = web.storage.waits.of(page.jobs, web.settings.limits.running_per_user)
+    found = [job_json(web, job, wait=waits.get(job.id)) for job in page.jobs]
+    return JSONResponse({"jobs": found, "next": page.after})
 
 
 @job_router.get("/jobs/{id}", responses=models.JOB)
@@ -110,9 +118,9 @@ def _changed(
 def delete_job(request: Request, id: str) -> Response:
     """Deletes a job with its results; one that runs is cancelled first."""
     web, user = web_of(request), user_of(request)
-    job = own_job(web, user, id)
+    job = manageable_job(web, user, id)
     web.storage.jobs.delete(job.id)
-    web.audit(user, address_of(request), "delete", job.id, job.verb)
+    web.audit(user, address_of(request), "delete", job.id, f"{job.verb} of {job.owner}")
     return Response(status_code=204)
 
 
@@ -120,10 +128,10 @@ def delete_job(request: Request, id: str) -> Response:
 def cancel_job(request: Request, id: str) -> Response:
     """Cancels a job that waits or runs; one that has ended stays as it is."""
     web, user = web_of(request), user_of(request)
-    job = own_job(web, user, id)
+    job = manageable_job(web, user, id)
     if not job.state.is_final:
         job = web.storage.jobs.cancel(job.id)
-        web.audit(user, address_of(request), "cancel", job.id)
+        web.audit(user, address_of(request), "cancel", job.id, f"{job.verb} of {job.owner}")
     return _shown(web, job)
 
 
@@ -133,7 +141,7 @@ def job_in_format(request: Request, id: str, format: str) -> Response:
     web, user = web_of(request), user_of(request)
     job = own_job(web, user, id)
     found, is_new = submit_in_format(web, user, job, format, address_of(request))
-    return JSONResponse(job_json(web, found, position=position_of(web, found)), 201 if is_new else 200)
+    return JSONResponse(job_json(web, found, wait=wait_of(web, found)), 201 if is_new else 200)
 
 
 @job_router.get("/jobs/{id}/files/{role}", responses=models.BYTES)
@@ -166,7 +174,7 @@ def get_shared_output(request: Request, secret: str, role: str) -> Response:
 
 
 def _shown(web: Web, job: Job) -> Response:
-    return JSONResponse(job_json(web, job, position=position_of(web, job)))
+    return JSONResponse(job_json(web, job, wait=wait_of(web, job)))
 
 
 @router.post("/files", responses=models.SENT, openapi_extra=models.FILE_BODY, status_code=201, tags=["files"])
@@ -231,13 +239,16 @@ def _verbs_json() -> bytes:
 
 
 @router.get("/databases", responses=models.DATABASES, tags=["databases"])
-def list_databases(request: Request) -> Response:
+def list_databases(
+    request: Request, user: Annotated[str | None, Query(max_length=200, description=_OF_USER)] = None
+) -> Response:
     """Lists the databases of targets that you may name: yours, then those of the server, then what others share.
 
-    A job of the verb "db build" makes one, which its title names.
+    A job of the verb "db build" makes one, which its title names. An administrator may list what others have built.
     """
-    web, user = web_of(request), user_of(request)
-    found = web.storage.databases.list(user.name)
+    web, asker = web_of(request), user_of(request)
+    owner = listed_owner(web, asker, user)
+    found = web.storage.databases.list(asker.name) if not user else web.storage.databases.built(owner)
     return JSONResponse({"databases": [database_json(database) for database in found]})
 
 
@@ -261,7 +272,7 @@ async def change_database(request: Request, id: str) -> Response:
 def delete_database(request: Request, id: str) -> Response:
     """Deletes a database of yours."""
     web, user = web_of(request), user_of(request)
-    database = own_database(web, user, id)
+    database = own_database(web, user, id, for_deletion=True)
     web.storage.databases.delete(database.id)
     web.audit(user, address_of(request), "delete database", database.id)
     return Response(status_code=204)
@@ -272,5 +283,6 @@ def who_asks(request: Request) -> Response:
     """Says who asks, and what that user may take."""
     web, user = web_of(request), user_of(request)
     stored = web.storage.jobs.stored_bytes(user.name)
-    limits = asdict(web.settings.limits)
-    return JSONResponse({"user": user.name, "version": __version__, "stored_bytes": stored, "limits": limits})
+    limits = asdict(web.storage.users.limits(user.name, web.settings.limits))
+    about = {"user": user.name, "administrator": is_administrator(web, user), "version": __version__}
+    return JSONResponse({**about, "stored_bytes": stored, "limits": limits})

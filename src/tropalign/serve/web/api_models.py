@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from pydantic import BaseModel
 
+from tropalign.serve.hook_calls import MOST_LETTERS as MOST_HOOK
 from tropalign.serve.records import State
 from tropalign.serve.web.downloads import MEDIA_TYPES, MOST_RANGES
 from tropalign.serve.web.limits import MOST_TAGS
@@ -16,11 +17,12 @@ from tropalign.submissions.submission import BUILD
 from tropalign.submissions.submission import FIELDS as SUBMISSION_FIELDS
 
 if TYPE_CHECKING:
-    from tropalign.serve.records import Database, Job, JobFile, Upload
+    from tropalign.serve.records import Database, Job, JobFile, Upload, Wait
     from tropalign.serve.web.context import Web
 
-#: What a submission over HTTP may hold.
-SUBMITTED_FIELDS = (*SUBMISSION_FIELDS, "title", "tags")
+#: What a submission over HTTP may hold, and what of that says nothing of the result.
+BESIDE = ("title", "tags", "hook")
+SUBMITTED_FIELDS = (*SUBMISSION_FIELDS, *BESIDE)
 MOST_TITLE_SENT = 2_000
 
 
@@ -77,7 +79,8 @@ class OutputModel(BaseModel):
 class JobModel(BaseModel):
     """A job. Times are ISO 8601, UTC; `progress` is between 0 and 1 where it is known.
 
-    From `kept_until` on the server deletes it; null where that is never, or not known yet.
+    From `kept_until` on the server deletes it; null where that is never, or not known yet. While it is queued,
+    `waiting` says in words what for, and `waits_for` has the ids of the jobs whose results it is to read.
     """
 
     id: str
@@ -103,6 +106,8 @@ class JobModel(BaseModel):
     shared: str | None
     version: str
     queue_position: int | None
+    waiting: str | None
+    waits_for: list[str]
 
 
 class JobsModel(BaseModel):
@@ -138,6 +143,7 @@ class MeModel(BaseModel):
     """Who asks, and what that user may take."""
 
     user: str
+    administrator: bool
     version: str
     stored_bytes: int
     limits: dict[str, float]
@@ -152,7 +158,7 @@ JOB_EXAMPLE: dict[str, Any] = {
     "format": "tsv", "options": {"mode": "local"},
     "inputs": [{"dest": "queries", "name": "kinases.fa", "size": 5120, "file": _DIGEST}],
     "outputs": [], "message": "", "exit_code": None, "forecast": None, "owner": "alice", "shared": None,
-    "version": "1.0.0", "queue_position": None,
+    "version": "1.0.0", "queue_position": None, "waiting": None, "waits_for": [],
 }  # fmt: skip
 _SUBMISSION_EXAMPLE: dict[str, Any] = {
     "verb": "pairs", "inputs": {"queries": [{"text": ">a\nMKVLA\n>b\nMKILA\n", "name": "pasted.fa"}]},
@@ -202,7 +208,10 @@ _SENDING: Responses = {
 JOB: Responses = {200: _answer(JobModel, "the job", JOB_EXAMPLE), **COMMON, **_NONE}
 CHANGED: Responses = {**JOB, **_SENDING, **_WRONG}
 CANCELLED: Responses = {**JOB, **_CHANGING}
-JOBS: Responses = {200: _answer(JobsModel, "jobs", {"jobs": [JOB_EXAMPLE], "next": None}), **COMMON, **_WRONG}
+_OTHERS: Responses = {403: _error("of others", "what others have is listed for administrators alone: ask for your own")}
+JOBS: Responses = {
+    200: _answer(JobsModel, "jobs", {"jobs": [JOB_EXAMPLE], "next": None}), **COMMON, **_WRONG, **_OTHERS,
+}  # fmt: skip
 SUBMITTED: Responses = {
     201: _answer(JobModel, "the new job", JOB_EXAMPLE),
     200: _answer(JobModel, "an equal job that is finished", JOB_EXAMPLE),
@@ -233,7 +242,7 @@ EVENTS: Responses = {
 }  # fmt: skip
 FILES: Responses = {200: _answer(UploadsModel, "the files"), **COMMON}
 DATABASE: Responses = {200: _answer(DatabaseModel, "the database"), **COMMON, **_SENDING, **_NONE, **_WRONG}
-DATABASES: Responses = {200: _answer(DatabasesModel, "the databases"), **COMMON}
+DATABASES: Responses = {200: _answer(DatabasesModel, "the databases"), **COMMON, **_WRONG, **_OTHERS}
 ME: Responses = {200: _answer(MeModel, "the user and the limits"), **COMMON}
 FIELDS: Responses = {
     200: {"description": "what verbs take: inputs, options, outputs, formats"},
@@ -257,8 +266,8 @@ _TAGS = {**_STRINGS, "maxItems": MOST_TAGS}
 _ITEM = {
     "type": "object",
     "properties": {name: {"type": "string"} for name in ("name", "file", "database", "text", "job", "role")},
-    "description": "one of file (its id), database (its id or name), text or job (the id of a finished job of yours, "
-    "with the role of its output, main where none is given); and a name",
+    "description": "one of file (its id), database (its id or name), text or job (the id of a job of yours, with "
+    "the role of its output, main where none is given; until that has ended the new job waits for it); and a name",
 }
 SUBMISSION = _body(
     "the submission",
@@ -272,6 +281,7 @@ SUBMISSION = _body(
         "shared": {"type": "boolean", "description": "of db build: whether all users may name the database"},
         "title": _TITLE,
         "tags": _TAGS,
+        "hook": {"type": "string", "maxLength": MOST_HOOK, "description": "an address that is told of the job's end"},
     },
     ("verb", "inputs"),
     **{
@@ -314,6 +324,14 @@ def tags_of(data: dict[str, Any]) -> tuple[str, ...] | None:
     return tuple(tags)
 
 
+def hook_of(data: dict[str, Any]) -> str:
+    """The address that is told of the end; empty where none is given."""
+    hook = data.get("hook", "")
+    if not isinstance(hook, str):
+        raise Refused(422, "hook has to be a text: the address of a web hook", field="hook")
+    return hook
+
+
 def shared_of(data: dict[str, Any]) -> bool | None:
     """Whether to share, where that is said."""
     shared = data.get("shared")
@@ -322,7 +340,7 @@ def shared_of(data: dict[str, Any]) -> bool | None:
     return cast("bool | None", shared)
 
 
-def job_json(web: Web, job: Job, *, position: int | None = None, is_shared_view: bool = False) -> dict[str, Any]:
+def job_json(web: Web, job: Job, *, wait: Wait | None = None, is_shared_view: bool = False) -> dict[str, Any]:
     """A job; who has its shared link alone is not told whose it is, nor what is done with it."""
     found: dict[str, Any] = {
         "id": job.id,
@@ -347,10 +365,12 @@ def job_json(web: Web, job: Job, *, position: int | None = None, is_shared_view:
         "owner": job.owner,
         "shared": None if job.share is None else web.url(f"/shared/{job.share}"),
         "version": job.version,
-        "queue_position": position,
+        "queue_position": None if wait is None else wait.position,
+        "waiting": None if wait is None else wait.sentence,
+        "waits_for": [] if wait is None else [id for id, _ in wait.jobs],
     }
     if is_shared_view:
-        for name in ("owner", "tags"):
+        for name in ("owner", "tags", "queue_position", "waiting", "waits_for"):
             del found[name]
         found["inputs"] = [{"dest": file.role, "name": file.name, "size": file.size} for file in job.inputs]
     return found

@@ -10,6 +10,7 @@ from __future__ import annotations
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
+from anyio import to_thread
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 
     from tropalign.serve.settings import Settings
 
+#: For requests. Those that write wait for SQLite's only writer, and must leave threads to pages, which only read.
+N_THREADS = 100
 #: Wrong tokens of one address.
 FAILURES_PER_MINUTE = 10
 _SENTENCES = {
@@ -66,6 +69,7 @@ def create_app(settings: Settings, storage: Storage | None = None) -> FastAPI:
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
+        to_thread.current_default_thread_limiter().total_tokens = N_THREADS
         yield
         if storage is None:
             kept.close()

@@ -42,6 +42,7 @@ class Given:
     title: str = ""
     tags: str = ""
     shared: bool = False
+    hook: str = ""
     error: str = ""
     error_field: str = ""
 

@@ -16,7 +16,6 @@ from tropalign.errors import TropalignError, UsageError, shown
 from tropalign.serve.records import Job
 from tropalign.serve.web.bodies import read_form
 from tropalign.serve.web.context import address_of, user_of, web_of
-from tropalign.serve.web.downloads import with_role
 from tropalign.serve.web.form_fields import (
     PASTED,
     Given,
@@ -31,7 +30,7 @@ from tropalign.serve.web.form_fields import (
     texts_of,
 )
 from tropalign.serve.web.refusals import Refused, refusal_of
-from tropalign.serve.web.user_jobs import own_job, submit
+from tropalign.serve.web.user_jobs import names_of_outputs, own_job, submit
 from tropalign.submissions.file_names import sanitised
 from tropalign.submissions.next_verbs import uses_of
 from tropalign.submissions.submission import BUILD
@@ -115,8 +114,8 @@ class FormPages:
     def _make(self, request: Request, verb: ServedVerb, form: FormData, given: Given) -> Job:
         """The job that a form asks for."""
         options = options_of(verb, given.options)  # before files are stored
-        most = self.settings.limits.stored_bytes_per_user
-        self.storage.uploads.check_room(user_of(request).name, most)
+        limits = self.storage.users.limits(user_of(request).name, self.settings.limits)
+        self.storage.uploads.check_room(user_of(request).name, limits.stored_bytes_per_user)
         inputs = {}
         for each in verb.inputs:
             files = [self._stored(request, part) for part in form.getlist(f"{each.dest}.file") if _is_file(part)]
@@ -135,7 +134,7 @@ class FormPages:
             "shared": given.shared,
         }
         tags = tuple(given.tags.split(","))
-        made, _ = submit(web_of(request), user_of(request), asked, given.title, tags, address_of(request))
+        made, _ = submit(web_of(request), user_of(request), asked, given.title, tags, address_of(request), given.hook)
         return made
 
     def _stored(self, request: Request, part: Any) -> dict[str, Any]:
@@ -185,15 +184,19 @@ class FormPages:
                     given.databases[dest] = item["database"]
                 elif item.get("file"):
                     self._keep(given, dest, item["file"], str(item.get("name", "")))
+                elif item.get("job"):
+                    name = str(item.get("name", ""))
+                    kept = KeptItem(f"job:{item['job']}:{item.get('role', MAIN)}:{name}", name, "Result of a job")
+                    given.kept.setdefault(dest, []).append(kept)
         return given
 
     def _of_output(self, verb: ServedVerb, job: Job, role: str) -> Given:
         """A form whose input is what an earlier job has written."""
-        output = with_role(job.outputs, role)
+        name = names_of_outputs(job).get(role)
         uses = dict(uses_of(job.verb, str(job.request.get("format", "")), role))
-        if output is None or verb.name not in uses:
+        if name is None or verb.name not in uses:
             raise Refused(404, "the job has no such result that this verb reads: choose another one on the job's page")
-        kept = KeptItem(f"job:{job.id}:{role}:{output.name}", output.name, f"Result of “{job.title}”")
+        kept = KeptItem(f"job:{job.id}:{role}:{name}", name, _result_of(job))
         return Given(kept={uses[verb.name]: [kept]})
 
     def _keep(self, given: Given, dest: str, digest: str, name: str) -> None:
@@ -234,15 +237,23 @@ class FormPages:
             title=given.title,
             tags=given.tags,
             shared=given.shared,
+            hook=given.hook,
+            hook_hosts=self.settings.hook_hosts,
+            hook_error=given.error if given.error_field == "hook" else "",
             error=given.error,
             waiting=waiting,
             running=running,
             own_waiting=own_waiting,
-            limits=self.settings.limits,
+            limits=self.storage.users.limits(user, self.settings.limits),
             keep_days=None if self.settings.keep_days is None else f"{self.settings.keep_days:g}",
             is_database=verb.name == BUILD,
             has_example=bool(verb.example) and all(example_path(name) for name in verb.example.values()),
         )
+
+
+def _result_of(job: Job) -> str:
+    """Words for a result that is there, or is awaited."""
+    return f"Result of “{job.title}”" + ("" if job.state.is_final else ", for which the new job will wait")
 
 
 def _verb(slug: str) -> ServedVerb:
@@ -270,6 +281,7 @@ def _sent(verb: ServedVerb, form: FormData) -> Given:
         title=_text(form, "title")[:200],
         tags=_text(form, "tags")[:1000],
         shared=bool(_text(form, "shared")),
+        hook=_text(form, "hook").strip()[:1000],
     )
     for each in verb.inputs:
         given.texts[each.dest] = _text(form, f"{each.dest}.text")

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from tropalign.serve.records import Job, JobFile, State
+from tropalign.serve.records import Job, JobFile, State, Wait
 from tropalign.serve.web.templating import duration_text, percent, size_text
+from tropalign.serve.web.user_jobs import names_of_outputs
 from tropalign.submissions.form_texts import message_for_forms
 from tropalign.submissions.next_verbs import uses_of
 from tropalign.submissions.verbs import served_verb
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 PREVIEW_BYTES, PREVIEW_LINES, PREVIEW_ROWS, PREVIEW_COLUMNS = 16_000, 200, 40, 30
 TEXT_TYPES = ("text/", "application/json", "application/x-ndjson")
+#: States of jobs that have outputs, or may come to have them.
+WITH_OUTPUTS = (State.QUEUED, State.RUNNING, State.DONE)
 #: Media type of a page by itself.
 PAGE = "text/html"
 
@@ -71,6 +74,8 @@ class JobView:
     ----------
     doing
         What it is at, in words.
+    waits_for
+        Titles and pages of the jobs whose results it is to read.
     took
         How long it ran.
     kept_until
@@ -95,6 +100,7 @@ class JobView:
     is_final: bool
     percent: int | None
     doing: str
+    waits_for: list[tuple[str, str]]
     message: str
     created: float
     took: str
@@ -112,11 +118,11 @@ class JobView:
     uses: list[UseView]
 
 
-def doing(job: Job, position: int | None) -> str:
+def doing(job: Job, wait: Wait | None) -> str:
     """What a job is at: the same words as in `page.js`."""
     if job.state is State.RUNNING:
         return job.stage or "computing"
-    return f"waiting: number {position} in the queue" if position else "waiting for a worker"
+    return "waiting" if wait is None else wait.sentence
 
 
 class JobViews:
@@ -126,14 +132,14 @@ class JobViews:
         self._storage, self._settings, self._root = storage, settings, settings.root_path
 
     def own(
-        self, job: Job, position: int | None, share_base: str, formats: tuple[str, ...], has_token: bool = True
+        self, job: Job, wait: Wait | None, share_base: str, formats: tuple[str, ...], has_token: bool = True
     ) -> JobView:
         """What its owner sees.
 
         Parameters
         ----------
-        position
-            In the queue.
+        wait
+            What it waits for.
         share_base
             Scheme and host under which this server was asked for.
         has_token
@@ -142,7 +148,7 @@ class JobViews:
         share = None if job.share is None else f"{share_base}{self._root}/shared/{job.share}"
         files, page = f"{self._root}/api/v1/jobs/{job.id}", f"{self._root}/jobs/{job.id}"
         programs = programs_of(job, share_base + self._root, has_token)
-        return self._view(job, files, page, position, share, formats, programs=programs)
+        return self._view(job, files, page, wait, share, formats, programs=programs)
 
     def shared(self, job: Job) -> JobView:
         """What everybody sees who has the link."""
@@ -156,7 +162,7 @@ class JobViews:
         job: Job,
         files: str,
         page: str,
-        position: int | None,
+        wait: Wait | None,
         share: str | None,
         formats: tuple[str, ...],
         has_inputs: bool = True,
@@ -173,7 +179,8 @@ class JobViews:
             state=job.state,
             is_final=job.state.is_final,
             percent=percent(job.progress),
-            doing=doing(job, position),
+            doing=doing(job, wait),
+            waits_for=[] if wait is None else [(title, f"{self._root}/jobs/{id}") for id, title in wait.jobs],
             message=message_for_forms(job.message),
             created=job.created,
             took=duration_text(job.finished - job.started) if job.finished and job.started else "",
@@ -192,19 +199,20 @@ class JobViews:
             share=share,
             formats=formats,
             programs=programs or [],
-            uses=self._uses(job) if has_inputs and job.state is State.DONE else [],
+            uses=self._uses(job) if has_inputs else [],
         )
 
     def _uses(self, job: Job) -> list[UseView]:
+        """What new jobs can do with its outputs, which may be still to come."""
         format = str(job.request.get("format", ""))
         found = []
-        for file in job.outputs:
+        for role, name in names_of_outputs(job).items() if job.state in WITH_OUTPUTS else ():
             forms = [
-                (served_verb(verb).title, f"{self._root}/new/{verb}?use={job.id}&role={file.role}")
-                for verb, _ in uses_of(job.verb, format, file.role)
+                (served_verb(verb).title, f"{self._root}/new/{verb}?use={job.id}&role={role}")
+                for verb, _ in uses_of(job.verb, format, role)
             ]
             if forms:
-                found.append(UseView(file.name, forms))
+                found.append(UseView(name, forms))
         return found
 
     def _inputs(self, job: Job, base: str | None) -> list[FileView]:

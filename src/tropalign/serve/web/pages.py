@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
@@ -27,13 +28,15 @@ from tropalign.serve.web.user_jobs import (
     clean_tags,
     clean_title,
     delete_upload,
-    job_named,
+    is_administrator,
+    listed_owner,
+    manageable_job,
     own_database,
     own_job,
-    position_of,
     share_database,
     shared_job,
     submit_in_format,
+    wait_of,
 )
 from tropalign.submissions.local_server import LOCAL_TOKEN
 from tropalign.submissions.submission import BUILD
@@ -147,19 +150,25 @@ class Pages:
         text, tag = asked.get("q", "")[:MOST_LETTERS], asked.get("tag", "")[:MOST_LETTERS]
         state = asked.get("state", "") if asked.get("state") in set(State) else ""
         verb = asked.get("verb", "") if asked.get("verb") in SERVED else ""
-        after = asked.get("after", "")[:MOST_LETTERS]
+        after, of_user = asked.get("after", "")[:MOST_LETTERS], asked.get("user", "")[:MOST_LETTERS]
+        owner = listed_owner(web_of(request), user, of_user)
         found = self.storage.jobs.lines(
-            Search(user.name, text, State(state) if state else None, verb or None, tag or None, N_LISTED, after or None)
+            Search(owner, text, State(state) if state else None, verb or None, tag or None, N_LISTED, after or None)
         )
-        words = {name: value for name, value in (("q", text), ("state", state), ("verb", verb), ("tag", tag)) if value}
+        given = (("q", text), ("state", state), ("verb", verb), ("tag", tag), ("user", of_user))
+        words = {name: value for name, value in given if value}
+        lines = found.jobs if owner in (None, user.name) else tuple(replace(one, owner=owner) for one in found.jobs)
         here = f"{self.root}/jobs?"
         return self.templates.page(
             request,
             "jobs",
             here="jobs",
-            jobs=found.jobs,
-            is_live=_are_live(found.jobs),
+            jobs=lines,
+            is_live=_are_live(lines),
             q=text,
+            of_user=of_user,
+            is_administrator=is_administrator(web_of(request), user),
+            has_owners=owner != user.name,
             state=state,
             verb=verb,
             tag=tag,
@@ -177,7 +186,7 @@ class Pages:
         job = self._own(request, id)
         base = str(request.base_url).rstrip("/").removesuffix(self.root)
         has_token = user_of(request).token is not None
-        view = self.views.own(job, position_of(web_of(request), job), base, _other_formats(job), has_token)
+        view = self.views.own(job, wait_of(web_of(request), job), base, _other_formats(job), has_token)
         return self.templates.page(request, "job", here="jobs", job=view, is_own=True)
 
     def shared(self, request: Request, secret: str) -> Response:
@@ -210,8 +219,10 @@ class Pages:
         return await run_in_threadpool(self._change_chosen, request, ids, what == "delete", is_sure)
 
     def _change_chosen(self, request: Request, ids: list[str], deletes: bool, is_sure: bool) -> Response:
-        named = (job_named(web_of(request), user_of(request), id) for id in ids)
-        found = [job for job in named if job is not None]  # others were deleted meanwhile
+        found = []
+        for id in ids:
+            with suppress(Refused):  # it was deleted meanwhile
+                found.append(manageable_job(web_of(request), user_of(request), id))
         if deletes and found and not is_sure:
             sentence = "The jobs, their results and their inputs go; nothing brings them back."
             back = f"{self.root}/jobs"
@@ -274,12 +285,17 @@ class Pages:
     def databases(self, request: Request) -> Response:
         """Stores that jobs may name."""
         uses = [verb.name for verb in self.verbs if any(each.takes_database for each in verb.inputs)]
-        found = self.storage.databases.list(user_of(request).name)
-        return self.templates.page(request, "databases", here="databases", databases=found, uses=uses)
+        user, web = user_of(request), web_of(request)
+        found = self.storage.databases.list(user.name)
+        may_delete = is_administrator(web, user)
+        others = [each for each in self.storage.databases.built() if each not in found] if may_delete else []
+        return self.templates.page(
+            request, "databases", here="databases", databases=found, others=others, uses=uses, may_delete=may_delete
+        )
 
     def ask_to_delete_database(self, request: Request, id: str) -> Response:
         """Asks first."""
-        database = self._own_database(request, id)
+        database = self._deletable_database(request, id)
         action, back = f"{self.root}/databases/{id}/delete", f"{self.root}/databases"
         sentence = (
             "Finished jobs that used it keep their results; new ones cannot name it. The job that built it keeps a "
@@ -298,7 +314,7 @@ class Pages:
 
     def delete_database(self, request: Request, id: str) -> Response:
         """Deletes a store."""
-        database = self._own_database(request, id)
+        database = self._deletable_database(request, id)
         self.storage.databases.delete(database.id)
         self._note(request, "delete database", database.id)
         return self._to("/databases")
@@ -363,8 +379,8 @@ class Pages:
         """The job, if it is the asker's; another's is as little there as none."""
         return own_job(web_of(request), user_of(request), id)
 
-    def _own_database(self, request: Request, id: str) -> Database:
-        return own_database(web_of(request), user_of(request), id)
+    def _deletable_database(self, request: Request, id: str) -> Database:
+        return own_database(web_of(request), user_of(request), id, for_deletion=True)
 
     def _note(self, request: Request, action: str, what: str) -> None:
         web_of(request).audit(user_of(request), address_of(request), action, what)

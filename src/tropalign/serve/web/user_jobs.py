@@ -14,15 +14,18 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 from tropalign import __version__
-from tropalign.errors import shown
-from tropalign.serve.records import JobFile, NewJob, State
+from tropalign.errors import UsageError, shown
+from tropalign.serve.hook_calls import check_hook
+from tropalign.serve.records import Awaited, JobFile, NewJob, State
 from tropalign.serve.web.limits import MOST_TAGS
 from tropalign.serve.web.refusals import Refused
 from tropalign.submissions.file_names import sanitised
+from tropalign.submissions.plan import outputs_of
 from tropalign.submissions.submission import BUILD, Submission
+from tropalign.submissions.verbs import MAIN
 
 if TYPE_CHECKING:
-    from tropalign.serve.records import Database, Job, User
+    from tropalign.serve.records import Database, Job, User, Wait
     from tropalign.serve.web.context import Web
     from tropalign.submissions.submission import InputItem
 
@@ -31,15 +34,28 @@ MOST_TAG = 50
 #: Bytes of a pasted text in which its first name is looked for, and letters of that name in a title.
 MOST_LOOKED_AT, MOST_NAME = 1 << 20, 60
 _ID = re.compile(r"[a-z2-7]{26}")
+#: In place of a user's name, for an administrator.
+ALL_USERS = "*"
 _SECRET = re.compile(r"[A-Za-z0-9_-]{16,64}")
 #: How a job is called that is not there or not yours.
 _NONE = "there is no such job: it was deleted, or is somebody else's"
 
 
 def submit(
-    web: Web, user: User, data: dict[str, Any], title: str = "", tags: tuple[str, ...] = (), address: str = ""
+    web: Web,
+    user: User,
+    data: dict[str, Any],
+    title: str = "",
+    tags: tuple[str, ...] = (),
+    address: str = "",
+    hook: str = "",
 ) -> tuple[Job, bool]:
     """Submits what the JSON of a submission asks for.
+
+    Parameters
+    ----------
+    hook
+        The address that is told of the end of a new job; empty for none.
 
     Returns
     -------
@@ -55,12 +71,13 @@ def submit(
     ResourceError
         The user has too many waiting jobs, or no room left.
     """
+    _check_hook(web, hook)
     submission = Submission.from_json(data)
     submission = replace(submission, inputs=_stored(web, user, submission.inputs)).checked()
     files = tuple(_found(web, user, dest, item) for dest, items in submission.inputs.items() for item in items)
-    digests = {(file.digest, file.database): _digest(web, file) for file in files}
+    digests = {item: _digest(web, item, file) for item, file in zip(_items(submission), files, strict=True)}
     title = clean_title(title) or _default_title(web, submission.verb, files)
-    key = submission.key(lambda item: digests[None if item.database else item.file, item.database], __version__)
+    key = submission.key(digests.__getitem__, __version__)
     new = NewJob(
         owner=user.name,
         verb=submission.verb,
@@ -71,10 +88,34 @@ def submit(
         command=submission.shown_command(),
         version=__version__,
         inputs=files,
+        awaited=_awaited(web, submission),
+        hook=hook,
     )
-    job, is_new = web.storage.jobs.submit(new, web.settings.limits)
+    job, is_new = web.storage.jobs.submit(new, web.storage.users.limits(user.name, web.settings.limits))
     web.audit(user, address, "submit" if is_new else "submit again", job.id, submission.verb)
     return job, is_new
+
+
+def _check_hook(web: Web, hook: str) -> None:
+    if hook:
+        try:
+            check_hook(hook, web.settings.hook_hosts)
+        except UsageError as error:
+            raise Refused(422, str(error), field="hook") from None
+
+
+def _items(submission: Submission) -> list[InputItem]:
+    """All inputs, in the order in which the record has them."""
+    return [item for items in submission.inputs.values() for item in items]
+
+
+def _awaited(web: Web, submission: Submission) -> tuple[Awaited, ...]:
+    """Inputs that other jobs are still to write."""
+    return tuple(
+        Awaited(position, item.job, item.role or MAIN, web.storage.jobs.get(item.job).title)
+        for position, item in enumerate(_items(submission))
+        if item.job is not None and item.file is None
+    )
 
 
 def _key_of_database(web: Web, user: User, key: str, name: str, shared: bool) -> str:
@@ -137,7 +178,8 @@ def _title_of(web: Web, file: JobFile) -> str:
 def _stored(web: Web, user: User, inputs: dict[str, tuple[InputItem, ...]]) -> dict[str, tuple[InputItem, ...]]:
     """Inputs with files in place of texts, and databases by their names."""
     if any(item.text is not None for items in inputs.values() for item in items):
-        web.storage.uploads.check_room(user.name, web.settings.limits.stored_bytes_per_user)
+        most = web.storage.users.limits(user.name, web.settings.limits).stored_bytes_per_user
+        web.storage.uploads.check_room(user.name, most)
     return {dest: tuple(_as_file(web, user, dest, item) for item in items) for dest, items in inputs.items()}
 
 
@@ -155,7 +197,7 @@ def _as_file(web: Web, user: User, dest: str, item: InputItem) -> InputItem:
 
 
 def _as_output(web: Web, user: User, dest: str, item: InputItem) -> InputItem:
-    """An output of a job of this user, as the file that it is."""
+    """An output of a job of this user, as the file that it is, or is called when the job has written it."""
     job = job_named(web, user, item.job or "")
     if job is None and item.file is not None:  # as an earlier job had it, which still has the file
         return replace(item, job=None, role=None)
@@ -164,14 +206,21 @@ def _as_output(web: Web, user: User, dest: str, item: InputItem) -> InputItem:
         raise Refused(
             422, "the job whose result is to be read was deleted, or is somebody else's: give the file", field=field
         )
-    if job.state != State.DONE:
-        yet = "" if job.state.is_final else " yet"
-        raise Refused(422, f"the job {shown(job.title)} is {job.state}, and has no result to be read{yet}", field=field)
-    output = next((file for file in job.outputs if file.role == item.role), None)
-    if output is None:
-        there = ", ".join(file.role for file in job.outputs)
-        raise Refused(422, f"the job {shown(job.title)} has no output {item.role!r}: it has {there}", field=field)
-    return replace(item, file=output.digest, name=sanitised(output.name))
+    if job.state.is_final and job.state != State.DONE:
+        raise Refused(422, f"the job {shown(job.title)} is {job.state}, and has no result to be read", field=field)
+    names, digests = names_of_outputs(job), {file.role: file.digest for file in job.outputs}
+    role = item.role or MAIN
+    if role not in names:
+        there = ", ".join(names)
+        raise Refused(422, f"the job {shown(job.title)} has no output {role!r}: it has {there}", field=field)
+    return replace(item, file=digests.get(role), name=sanitised(names[role]))
+
+
+def names_of_outputs(job: Job) -> dict[str, str]:
+    """The files that a job has written, or is to write, by their roles."""
+    if job.state.is_final:
+        return {file.role: file.name for file in job.outputs}
+    return {output.role: output.filename for output in outputs_of(Submission.from_json(job.request))}
 
 
 def _found(web: Web, user: User, dest: str, item: InputItem) -> JobFile:
@@ -186,7 +235,9 @@ def _found(web: Web, user: User, dest: str, item: InputItem) -> JobFile:
                 field=f"inputs.{dest}",
             ) from None
         return JobFile(dest, database.name, None, database.size, database=database.id)
-    digest = item.file or ""
+    if item.file is None:
+        return JobFile(dest, item.name, None, 0)
+    digest = item.file
     try:
         if not (web.storage.uploads.has(user.name, digest) or web.storage.jobs.has_file(user.name, digest)):
             raise KeyError(digest)
@@ -196,8 +247,10 @@ def _found(web: Web, user: User, dest: str, item: InputItem) -> JobFile:
     return JobFile(dest, item.name, digest, size)
 
 
-def _digest(web: Web, file: JobFile) -> str:
-    """Digest of what the job reads: a database that is built anew under its name is another one."""
+def _digest(web: Web, item: InputItem, file: JobFile) -> str:
+    """What stands for the content that the job reads: a database that is built anew under its name is another one."""
+    if item.job is not None and item.file is None:
+        return f"{item.role} of the job {item.job}"
     return file.digest if file.digest is not None else web.storage.databases.get(file.database or "").digest
 
 
@@ -213,6 +266,40 @@ def own_job(web: Web, user: User, id: str) -> Job:
     if job is None:
         raise Refused(404, _NONE)
     return job
+
+
+def is_administrator(web: Web, user: User) -> bool:
+    """Whether the user may see, stop and delete what others have."""
+    return web.storage.users.get(user.name).is_administrator
+
+
+def listed_owner(web: Web, user: User, asked: str | None) -> str | None:
+    """Whose jobs or databases to list: the asker's own; of an administrator another's, or (None) everybody's for ``*``.
+
+    Raises
+    ------
+    Refused
+        Somebody else asks for another's.
+    """
+    if not asked or asked == user.name:
+        return user.name
+    if not is_administrator(web, user):
+        raise Refused(403, "what others have is listed for administrators alone: ask for your own", field="user")
+    return None if asked == ALL_USERS else asked
+
+
+def manageable_job(web: Web, user: User, id: str) -> Job:
+    """A job that this user may stop and delete: one's own, and for an administrator everybody's.
+
+    Raises
+    ------
+    Refused
+        There is none.
+    """
+    with suppress(KeyError):
+        if _ID.fullmatch(id) and is_administrator(web, user):
+            return web.storage.jobs.get(id)
+    return own_job(web, user, id)
 
 
 def job_named(web: Web, user: User, id: str) -> Job | None:
@@ -242,8 +329,8 @@ def shared_job(web: Web, secret: str) -> Job:
     raise Refused(404, "there is no such job: it is not shared any longer")
 
 
-def own_database(web: Web, user: User, id: str) -> Database:
-    """A database of this user.
+def own_database(web: Web, user: User, id: str, for_deletion: bool = False) -> Database:
+    """A database of this user, and for the deletion by an administrator one that any user has built.
 
     Raises
     ------
@@ -254,7 +341,9 @@ def own_database(web: Web, user: User, id: str) -> Database:
         database = web.storage.databases.get(id[:100].replace("\0", ""))
     except KeyError:
         database = None
-    if database is None or database.owner != user.name:
+    if database is not None and database.is_installed:
+        database = None
+    if database is None or (database.owner != user.name and not (for_deletion and is_administrator(web, user))):
         raise Refused(404, "there is no such database of yours: it was deleted, or is somebody else's")
     return database
 
@@ -281,6 +370,6 @@ def delete_upload(web: Web, user: User, address: str, digest: str) -> None:
     web.audit(user, address, "delete upload", digest[:100])
 
 
-def position_of(web: Web, job: Job) -> int | None:
-    """Where a waiting job stands."""
-    return web.storage.jobs.position(job.id) if job.state == State.QUEUED else None
+def wait_of(web: Web, job: Job) -> Wait | None:
+    """What a job waits for; None where it does not."""
+    return web.storage.waits.of([job], web.settings.limits.running_per_user).get(job.id)

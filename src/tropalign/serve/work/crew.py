@@ -8,12 +8,14 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from tropalign.errors import counted, shown
 from tropalign.serve.settings import Settings
 from tropalign.serve.work.job_folder import JobFolder
-from tropalign.serve.work.system_processes import is_alive
+from tropalign.serve.work.system_processes import is_alive, worker_name
 from tropalign.serve.work.worker import settings_text
 
 if TYPE_CHECKING:
@@ -24,6 +26,9 @@ LOOK_SECONDS = 0.2
 SOON_SECONDS, FIRST_PAUSE, MOST_PAUSE = 10.0, 0.2, 30.0
 #: How long workers may take to end: what they give a command, and a little.
 END_SECONDS = 6.5
+#: How often it is said how many workers live; and how often jobs are looked for whose awaited jobs have ended, which
+#: workers do, too, unless all are busy.
+TELL_SECONDS, SETTLE_SECONDS = 10.0, 2.0
 #: Folders of jobs that were deleted or ended otherwise are looked for as often, and files that nothing has, which are
 #: what a server left that was killed while it deleted, as seldom.
 SWEEP_SECONDS, TIDY_SECONDS = 60.0, 6 * 3600.0
@@ -51,6 +56,7 @@ class Crew:
     def __init__(self, storage: Storage, settings: Settings, is_quiet: bool, keeps_files: bool = False) -> None:
         self._storage, self._settings, self._is_quiet = storage, settings, is_quiet
         self._keeps_files = keeps_files
+        self._name = worker_name(os.getpid())
         self._places: list[_Place] = []
         self._ends = threading.Event()
         self._end_until = 0.0
@@ -77,19 +83,26 @@ class Crew:
         places = self._places = [_Place(self) for _ in range(self._settings.n_workers)]
         pause = max(1.0, self._settings.lease_seconds / 3)
         reclaimed = swept = time.monotonic()
-        tidied = -math.inf  # once at the start: not every server lives for hours
+        told: tuple[float, int] = (-math.inf, -1)
+        settled = tidied = -math.inf  # once at the start: not every server lives for hours
         while not self._ends.wait(LOOK_SECONDS if places else 1.0):
             deaths = [place.look() for place in places]
             now = time.monotonic()
             if any(deaths) or now - reclaimed > pause:
                 reclaimed = now
                 self._reclaim()
+            if now - told[0] > TELL_SECONDS or self.n_living() != told[1]:
+                told = now, self._tell()
+            if now - settled > SETTLE_SECONDS:
+                settled = now
+                self._quietly(self._storage.queue.settle)
             if now - swept > SWEEP_SECONDS:
                 swept = now
                 self._sweep()
             if self._keeps_files and now - tidied > TIDY_SECONDS:
                 tidied = now
                 self._tidy()
+        self._quietly(lambda: self._storage.waits.leave(self._name))
         _end([place.process for place in places if place.process is not None])
 
     def started_worker(self) -> subprocess.Popen[bytes]:
@@ -112,6 +125,17 @@ class Crew:
         """A line for the operator."""
         if not self._is_quiet:
             print(f"tropalign: {shown(sentence)}", file=sys.stderr, flush=True)
+
+    def _tell(self) -> int:
+        """Says how many workers live, for those who wait."""
+        n = self.n_living()
+        self._quietly(lambda: self._storage.waits.tell(self._name, n))
+        return n
+
+    def _quietly(self, do: Callable[[], None]) -> None:
+        """Does what is done again soon; where the database is away, `_reclaim` says so."""
+        with suppress(Exception):
+            do()
 
     def _reclaim(self) -> None:
         try:

@@ -20,6 +20,7 @@ from tropalign.errors import ResourceError, UsageError, shown
 from tropalign.serve.private import LOCAL, local_token, make_private_file, make_private_folder
 from tropalign.serve.settings import Settings
 from tropalign.serve.work.crew import Crew
+from tropalign.serve.work.messenger import Messenger
 from tropalign.serve.work.worker import settings_from
 from tropalign.submissions.local_server import LOCAL_TOKEN, SERVER_LOCK
 
@@ -204,10 +205,13 @@ def _serve(settings: Settings, storage: Storage, listener: socket.socket, is_qui
     crew = Crew(storage, settings, is_quiet, keeps_files=True)
     app.state.living_workers = crew.n_living
     server = Server(config, crew.stop)
+    messenger = Messenger(storage, settings, is_quiet)
     try:
         crew.start()
+        messenger.start()
         server.run(sockets=[listener])
     finally:
+        messenger.stop()
         crew.stop()
     if not server.started:
         raise ResourceError("the web server did not start: its messages above say why")

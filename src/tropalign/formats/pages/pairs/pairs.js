@@ -79,6 +79,7 @@ class PairsReport {
     element("facts").textContent = `${counted(data.n_pairs, row)} of ${of}${data.mode ? ` · ${data.mode}` : ""}`;
     const {command, tropalign, ...parameters} = made;
     const mean = (values) => values.reduce((sum, value) => sum + value, 0) / Math.max(1, nRows);
+    element("summary").tabIndex = 0;  // it is cut off, and scrolled by keys, too
     fillTerms(element("summary"), {
       [`${row}s`]: data.n_pairs.toLocaleString("en"),
       sequences: of,

@@ -202,8 +202,7 @@ async function reloadOnceThere() {
 /** The same words as the server's (`doing` in job_views.py). */
 function doing(job) {
   if (job.state === "running") return job.stage || "computing";
-  if (!job.queue_position) return "waiting for a worker";
-  return `waiting: number ${job.queue_position} in the queue`;
+  return job.waiting || "waiting";
 }
 
 const showAway = setUpAway();

@@ -1,0 +1,435 @@
+"""``tropalign admin``: what an operator does with a server's users, jobs, databases, log and backup, from a shell.
+
+Each action opens the server's folder and database, does one thing and ends, whether the server runs or not.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tropalign.errors import UsageError, counted, shown
+from tropalign.options.kinds import POSITIVE, Kind
+from tropalign.options.option import REQUIRED, Options, again, option
+from tropalign.serve.command import LimitOptions, WhereOptions, audit_line, check_installed, place_of, time_text
+from tropalign.verbs.command import Command
+
+if TYPE_CHECKING:
+    from tropalign.serve.records import JobLine
+    from tropalign.serve.storage import Storage
+
+#: In place of a default, whatever the type.
+NEEDED: Any = REQUIRED
+#: What stands in the audit log for the address of who works in a shell.
+HERE = "command line"
+
+
+def _moment(text: str) -> float:
+    """Seconds since 1970 of a day or a time in UTC."""
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        raise ValueError(f"{text!r} is no day like 2026-11-28, nor a time like 2026-11-28T14:00") from None
+    return (found if found.tzinfo is not None else found.replace(tzinfo=UTC)).timestamp()
+
+
+class ServerOptions(Options, group="which server"):
+    """The folder and the database."""
+
+    folder: str | None = again(WhereOptions, "folder", group="which server")
+    database: str | None = again(WhereOptions, "database", group="which server")
+
+
+class UserOptions(Options, group=""):
+    """A choice of one user."""
+
+    user: str | None = option(default=None, role="machine", metavar="USER", help="of this user alone")
+
+
+class ListOptions(Options, group=""):
+    """How a list is written."""
+
+    json: bool = option(default=False, role="machine", help="an object of JSON per line, in place of a table with tabs")
+
+
+class ChosenOptions(Options, group=""):
+    """A choice of jobs and databases."""
+
+    ids: Sequence[str] = option(
+        default=(),
+        role="machine",
+        flags=(),
+        many="*",
+        metavar="ID",
+        help="of jobs, as `tropalign admin jobs` lists them",
+    )
+
+
+class AdminCommand(Command, ServerOptions):
+    """What opens the storage of a server."""
+
+    @contextmanager
+    def storage(self) -> Iterator[Storage]:
+        """The storage of a server that is there, closed at the end."""
+        from tropalign.serve.private import for_nobody_else
+        from tropalign.serve.storage import Storage
+
+        check_installed()
+        place = place_of(self.folder, self.database)
+        if self.database is None and not (place.folder / "tropalign.db").is_file():
+            self.refuse(f"{shown(str(place.folder))}: no server has been here: name its --folder, or its --database")
+        with for_nobody_else(), Storage.open(place) as storage:
+            yield storage
+
+    def print_rows(self, rows: Iterable[dict[str, Any]]) -> None:
+        """A line per row: its values between tabs below their names, or JSON."""
+        heads: list[str] = []
+        for row in rows:
+            if getattr(self, "json", False):
+                print(json.dumps(row))
+                continue
+            if not heads:
+                heads = list(row)
+                print(*heads, sep="\t")
+            print(*(shown("" if value is None else str(value)) for value in row.values()), sep="\t")
+
+
+class ListUsers(AdminCommand, ListOptions):
+    """Who uses the server."""
+
+    verb = "admin users"
+    summary = "list users: jobs, bytes, valid tokens, and what was said of them"
+
+    def run(self) -> None:
+        """Prints a line per user."""
+        from tropalign.serve.records import State
+
+        with self.storage() as storage:
+            tokens = [token.user for token in storage.tokens.list() if not token.revoked]
+            rows = []
+            for name in storage.users.names():
+                counts, account = storage.jobs.counts(name), vars(storage.users.get(name))
+                rows.append(
+                    {
+                        "user": account.pop("name"),
+                        "jobs": sum(counts.values()),
+                        "queued": counts[State.QUEUED],
+                        "running": counts[State.RUNNING],
+                        "stored_bytes": storage.jobs.stored_bytes(name),
+                        "tokens": tokens.count(name),
+                        **account,
+                    }
+                )
+            self.print_rows(rows)
+
+
+class SetUser(AdminCommand):
+    """What holds for one user."""
+
+    verb = "admin user"
+    summary = "make somebody an administrator, or give a user limits of one's own"
+
+    name: str = option(default=NEEDED, role="machine", flags=(), metavar="USER", help="who")
+    administrator: str | None = option(
+        default=None,
+        role="machine",
+        choices=("yes", "no"),
+        help="whether the user sees, stops and deletes jobs and databases of all users on the pages and over HTTP",
+    )
+    running_per_user: int | None = again(LimitOptions, "running_per_user", group="", help="the user's jobs at a time")
+    queued_per_user: int | None = again(LimitOptions, "queued_per_user", group="", help="the user's waiting jobs")
+    stored_bytes_per_user: int | None = again(
+        LimitOptions, "stored_bytes_per_user", group="", help="all files of the user's jobs"
+    )
+    usual_limits: bool = option(default=False, role="machine", help="take the user's own limits back first")
+
+    def run(self) -> None:
+        """Says it, and prints what holds now."""
+        from tropalign.serve.storage.users import OWN_LIMITS
+
+        given = {limit: value for limit in OWN_LIMITS if (value := getattr(self, limit)) is not None}
+        values: dict[str, Any] = {**dict.fromkeys(OWN_LIMITS if self.usual_limits else ()), **given}
+        if self.administrator is not None:
+            values["is_administrator"] = self.administrator == "yes"
+        if not values:
+            self.refuse("say what is to hold: --administrator, --usual-limits, or a limit")
+        with self.storage() as storage:
+            account = storage.users.set(self.name, **values)
+            storage.audit.note("", HERE, "set user", self.name, " ".join(f"{k}={v}" for k, v in values.items()))
+        self.print_rows([vars(account)])
+
+
+class ListJobs(AdminCommand, UserOptions, ListOptions):
+    """Jobs of all users."""
+
+    verb = "admin jobs"
+    summary = "list jobs of all users, the newest first"
+
+    state: str | None = option(
+        default=None,
+        role="machine",
+        choices=("queued", "running", "done", "failed", "refused", "cancelled"),
+        help="in this state alone",
+    )
+
+    def run(self) -> None:
+        """Prints a line per job."""
+        with self.storage() as storage:
+            self.print_rows(map(_job_row, _jobs(storage, self.user, self.state)))
+
+
+def _jobs(storage: Storage, user: str | None, state: str | None = None) -> Iterator[JobLine]:
+    """Jobs of a user or of all, the newest first; some at a time."""
+    from tropalign.serve.records import Search, State
+
+    after: str | None = None
+    while True:
+        page = storage.jobs.lines(Search(user, state=State(state) if state else None, limit=500, after=after))
+        yield from page.jobs
+        after = page.after
+        if after is None:
+            return
+
+
+def _job_row(job: JobLine) -> dict[str, Any]:
+    times = {"created": time_text(job.created), "finished": time_text(job.finished)}
+    return {
+        "id": job.id, "user": job.owner, "state": str(job.state), "verb": job.verb, **times, "bytes": job.size,
+        "title": job.title,
+    }  # fmt: skip
+
+
+class ListDatabases(AdminCommand, UserOptions, ListOptions):
+    """Databases of all users."""
+
+    verb = "admin databases"
+    summary = "list databases that jobs of users have built"
+
+    def run(self) -> None:
+        """Prints a line per database."""
+        with self.storage() as storage:
+            self.print_rows(
+                {
+                    "id": each.id, "user": each.owner, "sequences": each.n_sequences, "bytes": each.size,
+                    "shared": each.shared, "created": time_text(each.created), "name": each.name,
+                }
+                for each in storage.databases.built(self.user)
+            )  # fmt: skip
+
+
+class Stop(AdminCommand, UserOptions, ChosenOptions):
+    """Ends jobs."""
+
+    verb = "admin stop"
+    summary = "stop jobs by their ids, or all of a user's that wait or run"
+
+    def run(self) -> None:
+        """Stops them."""
+        _check_chosen(self, self.ids, self.user)
+        with self.storage() as storage:
+            ids = self.ids or [job.id for job in _jobs(storage, self.user) if not job.state.is_final]
+            for id in ids:
+                job = _known(storage, id)
+                if not job.state.is_final:
+                    storage.jobs.cancel(job.id)
+                    storage.audit.note("", HERE, "cancel", job.id, job.owner)
+        print(f"{counted(len(ids), 'jobs')} told to stop")
+
+
+class Delete(AdminCommand, UserOptions, ChosenOptions):
+    """Removes jobs and databases."""
+
+    verb = "admin delete"
+    summary = "delete jobs and databases by their ids, or all that a user has, with the user's tokens"
+
+    ids: Sequence[str] = again(
+        ChosenOptions, "ids", help="of jobs and databases, as `tropalign admin jobs` and `databases` list them"
+    )
+
+    def run(self) -> None:
+        """Deletes them."""
+        _check_chosen(self, self.ids, self.user)
+        with self.storage() as storage:
+            n_jobs, n_databases = _delete_user(storage, self.user) if self.user else _delete(storage, self.ids)
+        print(f"deleted {counted(n_jobs, 'jobs')} and {counted(n_databases, 'databases')}")
+
+
+def _check_chosen(command: Command, ids: Sequence[str], user: str | None) -> None:
+    if bool(ids) == (user is not None):
+        command.refuse("give ids, or --user USER: one of them")
+
+
+def _known(storage: Storage, id: str) -> Any:
+    try:
+        return storage.jobs.get(id)
+    except KeyError:
+        raise UsageError(f"there is no job {shown(id[:100])}: tropalign admin jobs lists them") from None
+
+
+def _delete(storage: Storage, ids: Iterable[str]) -> tuple[int, int]:
+    """Deletes by ids; a database has the id of the job that built it, and goes first."""
+    n_jobs = n_databases = 0
+    databases = {each.id: each for each in storage.databases.built()}
+    for id in dict.fromkeys(ids):
+        if id in databases:
+            storage.databases.delete(id)
+            storage.audit.note("", HERE, "delete database", id, databases[id].owner)
+            n_databases += 1
+            continue
+        job = _known(storage, id)
+        storage.jobs.delete(id)
+        storage.audit.note("", HERE, "delete", id, job.owner)
+        n_jobs += 1
+    return n_jobs, n_databases
+
+
+def _delete_user(storage: Storage, user: str) -> tuple[int, int]:
+    """All that a user has: tokens first, so that nothing comes meanwhile."""
+    from contextlib import suppress
+
+    if user not in storage.users.names():
+        raise UsageError(f"there is no user {shown(user[:200])!r}: tropalign admin users lists them")
+    with suppress(UsageError):  # none is valid
+        storage.tokens.revoke(user)
+    jobs = [job.id for job in _jobs(storage, user)]
+    for id in jobs:
+        storage.jobs.delete(id)
+    databases = storage.databases.built(user)
+    for database in databases:
+        storage.databases.delete(database.id)
+    for upload in storage.uploads.list(user):
+        storage.uploads.delete(user, upload.digest)
+    storage.audit.note("", HERE, "delete user", user, f"{len(jobs)} jobs, {len(databases)} databases")
+    return len(jobs), len(databases)
+
+
+class Sweep(AdminCommand):
+    """Makes room."""
+
+    verb = "admin sweep"
+    summary = "delete old jobs and files that nothing uses, now"
+
+    keep_days: float | None = option(
+        default=None,
+        role="machine",
+        kind=POSITIVE,
+        metavar="DAYS",
+        help="delete jobs with their files so long after their end; without it no job goes",
+    )
+
+    def run(self) -> None:
+        """Deletes, and says how much."""
+        from tropalign.serve.work.crew import GRACE_SECONDS
+
+        with self.storage() as storage:
+            n_jobs = storage.delete_old_jobs(self.keep_days) if self.keep_days is not None else 0
+            n_files = storage.tidy(GRACE_SECONDS)
+        print(f"deleted {counted(n_jobs, 'jobs')} and {counted(n_files, 'files')} that nothing used")
+
+
+class ShowAudit(AdminCommand, UserOptions, ListOptions):
+    """The audit log."""
+
+    verb = "admin audit"
+    summary = "print who did what, the newest line last"
+
+    action: str | None = option(
+        default=None,
+        role="machine",
+        metavar="WORD",
+        help="of this action alone: login, submit, share, delete, expire, ...",
+    )
+    since: float | None = option(
+        default=None, role="machine", kind=Kind("text", _moment), metavar="TIME", help="from this day or time (UTC) on"
+    )
+    until: float | None = option(
+        default=None, role="machine", kind=Kind("text", _moment), metavar="TIME", help="before this day or time (UTC)"
+    )
+
+    def run(self) -> None:
+        """Prints the lines."""
+        from math import inf
+
+        since, until = -inf if self.since is None else self.since, inf if self.until is None else self.until
+        with self.storage() as storage:
+            for entry in storage.audit.entries(self.user, self.action, since, until):
+                names = ("user", "address", "action", "object", "detail")
+                row = {"time": time_text(entry.at), **{name: getattr(entry, name) for name in names}}
+                print(json.dumps(row) if self.json else audit_line(entry))
+
+
+class Backup(AdminCommand):
+    """One archive of all."""
+
+    verb = "admin backup"
+    summary = "write all that the server has into one archive, while it runs"
+
+    archive: str = option(
+        default=NEEDED, role="machine", flags=(), metavar="FILE", help="a new file (.tar), which nobody else can read"
+    )
+
+    def run(self) -> None:
+        """Writes the archive."""
+        from tropalign.serve.storage.backup import back_up
+
+        n = back_up(_folder_of_sqlite(self), Path(self.archive))
+        print(f"{shown(self.archive)}: the database and {counted(n, 'stored files')}")
+
+
+class Restore(AdminCommand):
+    """The folder again."""
+
+    verb = "admin restore"
+    summary = "make a server's folder out of such an archive"
+
+    archive: str = option(
+        default=NEEDED, role="machine", flags=(), metavar="FILE", help="what tropalign admin backup has written"
+    )
+
+    def run(self) -> None:
+        """Makes the folder, and brings its tables up to date."""
+        from tropalign.serve.private import for_nobody_else
+        from tropalign.serve.storage.backup import restore
+
+        folder = _folder_of_sqlite(self)
+        with for_nobody_else():
+            n = restore(Path(self.archive), folder)
+        with self.storage() as storage:
+            n_jobs = sum(storage.jobs.counts().values())
+        print(f"{shown(str(folder))}: {counted(n_jobs, 'jobs')} and {counted(n, 'stored files')}")
+
+
+def _folder_of_sqlite(command: AdminCommand) -> Path:
+    """The folder, where its database is in it, too."""
+    if command.database is not None:
+        command.refuse("this is for SQLite in the folder: copy PostgreSQL with pg_dump, then the folder")
+    check_installed()
+    return place_of(command.folder, None).folder
+
+
+class Admin(Command):
+    """What an operator does with a server."""
+
+    verb = "admin"
+    summary = "look after a server: users, jobs, databases, log, backup"
+    description = "Does one thing with the folder and the database of tropalign serve, which may run meanwhile."
+    example = """example:
+  tropalign admin users --folder data
+  tropalign admin user alice --max-running-per-user 4 --folder data
+  tropalign admin jobs --user alice --state running --folder data
+  tropalign admin delete --user bob --folder data
+  tropalign admin backup monday.tar --folder data
+  tropalign admin restore monday.tar --folder restored
+
+Tokens are made and revoked by tropalign serve. Exit codes: 0 done, 2 usage, 3 bad input, 4 disk or database."""
+    actions = (
+        ListUsers, SetUser, ListJobs, ListDatabases, Stop, Delete, Sweep, ShowAudit, Backup, Restore,
+    )  # fmt: skip
+
+    def run(self) -> None:
+        """Refuses to run without an action."""
+        self.refuse(f"name an action: {', '.join(action.verb.split()[1] for action in self.actions)}")

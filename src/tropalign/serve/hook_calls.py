@@ -1,0 +1,156 @@
+"""Calls of web hooks: which addresses may be called, and one call.
+
+A server that calls what users name can be made to call what only it can reach: routers, services of its machine, the
+metadata of a cloud. So an address is a host that the operator has named; or, where the operator allows all hosts, one
+all of whose addresses are public. The connection goes to the address that was checked, without another look-up, and no
+redirection is followed.
+"""
+
+from __future__ import annotations
+
+import http.client
+import ipaddress
+import json
+import re
+import socket
+import ssl
+import threading
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import urlsplit
+
+from tropalign import __version__
+from tropalign.errors import UsageError
+from tropalign.serve.records import Job
+
+ALL_HOSTS = "*"
+MOST_LETTERS = 500
+#: What a call may take in all.
+SECONDS = 10.0
+#: Networks that count as public and lead to private addresses: NAT64, 6to4, Teredo.
+_TUNNELS = tuple(map(ipaddress.ip_network, ("64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "2001::/32")))
+_HOST = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?")
+
+
+def check_hook(url: str, hosts: tuple[str, ...]) -> None:
+    """Refuses an address that jobs may not name.
+
+    Parameters
+    ----------
+    url
+        What a user names.
+    hosts
+        What the operator allows: names of hosts, and ``*`` for every public one.
+
+    Raises
+    ------
+    UsageError
+        It is no address of a web hook, or not allowed; the sentence says what is.
+    """
+    if not hosts:
+        raise UsageError("this server calls no web hooks: ask its operator (--hook-host)")
+    if len(url) > MOST_LETTERS or not url.isascii() or not url.isprintable() or " " in url:
+        raise UsageError(f"a web hook is an address of {MOST_LETTERS} letters of ASCII at most, without blanks")
+    host, port, scheme = _parts(url)
+    if host in {name.lower() for name in hosts}:
+        return
+    if ALL_HOSTS not in hosts:
+        raise UsageError(f"web hooks are called at {' and '.join(hosts)} alone: name one there, or ask the operator")
+    if scheme != "https" or port != 443:
+        raise UsageError("a web hook is called by HTTPS at its usual port: begin with https:// and name no other port")
+
+
+def _parts(url: str) -> tuple[str, int, str]:
+    """Host, port and scheme."""
+    try:
+        parts = urlsplit(url)
+        host, port = (parts.hostname or "").lower(), parts.port
+    except ValueError:
+        raise UsageError("the web hook is no address: write it like https://host.example/path") from None
+    if parts.scheme not in ("http", "https") or not _HOST.fullmatch(host):
+        raise UsageError("a web hook is an address like https://host.example/path")
+    if parts.username is not None or parts.password is not None or parts.fragment:
+        raise UsageError("a web hook has neither a user nor a part behind #: leave that out")
+    return host, port or (443 if parts.scheme == "https" else 80), parts.scheme
+
+
+def is_public(address: str) -> bool:
+    """Whether an IP address is one of the public internet.
+
+    Examples
+    --------
+    >>> [is_public(one) for one in ("93.184.215.14", "10.0.0.1", "127.0.0.1", "::ffff:10.0.0.1", "169.254.169.254")]
+    [True, False, False, False, False]
+    """
+    found = ipaddress.ip_address(address.partition("%")[0])
+    if isinstance(found, ipaddress.IPv6Address):
+        if found.ipv4_mapped is not None:
+            return is_public(str(found.ipv4_mapped))
+        if any(found in network for network in _TUNNELS):
+            return False
+    return found.is_global and not found.is_multicast and not found.is_reserved
+
+
+def told(job: Job) -> dict[str, Any]:
+    """What a hook is told of a job that has ended."""
+    ended = None if job.finished is None else datetime.fromtimestamp(job.finished, UTC).isoformat(timespec="seconds")
+    return {
+        "job": job.id, "verb": job.verb, "title": job.title, "state": str(job.state), "message": job.message,
+        "finished": ended,
+    }  # fmt: skip
+
+
+def call(url: str, hosts: tuple[str, ...], job: Job) -> str:
+    """Tells an address of a job's end; an empty text, or why that failed.
+
+    Parameters
+    ----------
+    url, hosts
+        See `check_hook`, whose rules are those of today.
+    """
+    try:
+        check_hook(url, hosts)
+        host, port, scheme = _parts(url)
+        connection = _connected(host, port, scheme == "https", host in {name.lower() for name in hosts})
+    except (UsageError, OSError, ValueError) as error:
+        return f"{type(error).__name__}: {error}"
+    ends = threading.Timer(SECONDS, _break, (connection,))  # however slowly an answer drips
+    ends.daemon = True
+    ends.start()
+    try:
+        parts = urlsplit(url)
+        path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+        headers = {"Content-Type": "application/json", "User-Agent": f"tropalign/{__version__}"}
+        connection.request("POST", path, json.dumps(told(job)), headers)
+        status = connection.getresponse().status
+        return "" if 200 <= status < 300 else f"it answered {status}"
+    except (OSError, http.client.HTTPException, ValueError) as error:
+        return f"{type(error).__name__}: {error}"
+    finally:
+        ends.cancel()
+        connection.close()
+
+
+def _connected(host: str, port: int, is_secure: bool, is_named: bool) -> http.client.HTTPConnection:
+    """A connection to an address that was looked up once, and checked. Raises OSError."""
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    addresses = [str(place[4][0]) for place in found]
+    if not addresses or not (is_named or all(map(is_public, addresses))):
+        raise OSError(f"{host} has an address that is not public")
+    kind = http.client.HTTPSConnection if is_secure else http.client.HTTPConnection
+    connection = kind(host, port, timeout=SECONDS)
+    plain = socket.create_connection((addresses[0], port), timeout=SECONDS)
+    try:
+        connection.sock = ssl.create_default_context().wrap_socket(plain, server_hostname=host) if is_secure else plain
+    except BaseException:
+        plain.close()
+        raise
+    return connection
+
+
+def _break(connection: http.client.HTTPConnection) -> None:
+    """Ends whatever waits for this connection."""
+    if connection.sock is not None:
+        with suppress(OSError):
+            connection.sock.shutdown(socket.SHUT_RDWR)

@@ -1,0 +1,149 @@
+"""A server's folder as one archive, made while the server runs, and the folder again.
+
+    tropalign.db      a copy of SQLite's database as of one moment
+    database.id       which database the folder belongs to
+    files/ab/cdef...  the stored files, each called by the SHA-256 of its bytes
+
+The database is copied first. What is stored later is in the archive without anything that names it, which does no
+harm; a job that is deleted meanwhile may have lost its files, and only such a job.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import sqlite3
+import tarfile
+import tempfile
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import IO
+
+from tropalign.errors import InputError, ResourceError, UsageError, shown
+from tropalign.serve.private import FILE_MODE, make_private_folder
+
+DATABASE, IDENTITY = "tropalign.db", "database.id"
+_FILE = re.compile(r"files/([0-9a-f]{2})/([0-9a-f]{62})")
+_BLOCK = 1 << 20
+
+
+def back_up(folder: Path, archive: Path) -> int:
+    """Writes the archive, a new file that nobody else can read, and says how many stored files it has.
+
+    Raises
+    ------
+    UsageError
+        There is no server's database in the folder, or there is such a file already.
+    ResourceError
+        The disk refuses, or the database is damaged.
+    """
+    if not (folder / DATABASE).is_file():
+        raise UsageError(f"{shown(str(folder))}: it has no {DATABASE}: name the folder of a server (--folder)")
+    try:
+        descriptor = os.open(archive, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, FILE_MODE)
+    except FileExistsError:
+        raise UsageError(f"{shown(str(archive))}: there is a file already: name another one, or remove it") from None
+    except OSError as error:
+        raise ResourceError(f"{shown(str(archive))}: {error.strerror}: name another place") from None
+    try:
+        with open(descriptor, "wb") as out:
+            n = _write(folder, out)
+            out.flush()
+            os.fsync(out.fileno())
+        return n
+    except (OSError, sqlite3.Error) as error:
+        archive.unlink(missing_ok=True)
+        why = error.strerror if isinstance(error, OSError) else str(error)
+        raise ResourceError(
+            f"{shown(str(archive))}: the backup was not made ({why}): see whether there is room"
+        ) from None
+    except BaseException:
+        archive.unlink(missing_ok=True)
+        raise
+
+
+def _write(folder: Path, out: IO[bytes]) -> int:
+    n = 0
+    with (
+        tempfile.TemporaryDirectory(prefix=".backup-", dir=folder) as aside,
+        tarfile.open(fileobj=out, mode="w") as tar,
+    ):
+        copy = Path(aside) / DATABASE
+        with closing(sqlite3.connect(folder / DATABASE)) as own, closing(sqlite3.connect(copy)) as other:
+            own.backup(other)
+        tar.add(copy, DATABASE)
+        if (folder / IDENTITY).is_file():
+            tar.add(folder / IDENTITY, IDENTITY)
+        for path in sorted((folder / "files").glob("??/*")):
+            with suppress(FileNotFoundError):  # its job was deleted just now
+                tar.add(path, f"files/{path.parent.name}/{path.name}", recursive=False)
+                n += 1
+    return n
+
+
+def restore(archive: Path, folder: Path) -> int:
+    """Makes the folder out of an archive of `back_up`, and says how many stored files it has.
+
+    Raises
+    ------
+    UsageError
+        The folder has something in it already.
+    InputError
+        It is no such archive, or a damaged one: nothing is made.
+    ResourceError
+        The disk refuses.
+    """
+    if not archive.is_file():
+        raise InputError("there is no such file", file=str(archive))
+    if folder.exists() and any(folder.iterdir()):
+        raise UsageError(f"{shown(str(folder))}: it is not empty: name a new --folder, or move this one away")
+    make_private_folder(folder)
+    aside = Path(tempfile.mkdtemp(prefix=".restored-", dir=folder.parent))
+    try:
+        n = _read(archive, aside)
+        aside.replace(folder)  # an empty folder gives way
+        return n
+    except tarfile.TarError as error:
+        raise InputError(f"it is no whole archive of tropalign admin backup ({error})", file=str(archive)) from None
+    except OSError as error:
+        raise ResourceError(f"{shown(str(archive))}: it cannot be restored ({error.strerror})") from None
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+
+
+def _read(archive: Path, folder: Path) -> int:
+    """Writes what an archive holds; only what `back_up` writes is taken, whatever the archive says."""
+    n, has_database = 0, False
+    with tarfile.open(archive, "r:") as tar:
+        for member in tar:
+            stored = _FILE.fullmatch(member.name)
+            if not member.isreg() or not (stored or member.name in (DATABASE, IDENTITY)):
+                raise InputError(f"{shown(member.name[:200])} is nothing that a backup has", file=str(archive))
+            path = folder / member.name
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            source = tar.extractfile(member)
+            assert source is not None  # of a regular file
+            digest = _copied(source, path)
+            if stored and digest != stored[1] + stored[2]:
+                raise InputError(
+                    f"{member.name} has other bytes than its name says: the archive is damaged", file=str(archive)
+                )
+            n += stored is not None
+            has_database |= member.name == DATABASE
+    if not has_database:
+        raise InputError(f"it has no {DATABASE}: it is no archive of tropalign admin backup", file=str(archive))
+    return n
+
+
+def _copied(source: IO[bytes], path: Path) -> str:
+    """Writes a new file, and gives its SHA-256."""
+    sha = hashlib.sha256()
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, FILE_MODE), "wb") as out:
+        while block := source.read(_BLOCK):
+            sha.update(block)
+            out.write(block)
+        out.flush()
+        os.fsync(out.fileno())
+    return sha.hexdigest()

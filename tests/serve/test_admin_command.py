@@ -1,0 +1,179 @@
+"""``tropalign admin``: users, jobs, databases, the log, backup and restore, from a shell beside a server."""
+
+import json
+import os
+import stat
+import tarfile
+from io import BytesIO
+
+import pytest
+
+from tropalign.serve.settings import Settings
+
+for module in ("sqlalchemy", "alembic", "argon2", "fastapi", "uvicorn", "jinja2"):
+    pytest.importorskip(module, reason="the server's modules are not installed: pip install 'tropalign[serve]'")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A server's folder: ann and bob have a token and two jobs each, one of them done; and ann has a database."""
+    from tropalign.serve.records import Database, JobFile, NewJob, Outcome, State
+    from tropalign.serve.settings import Limits
+    from tropalign.serve.storage import Storage
+
+    settings = Settings(folder=tmp_path / "served")
+    with Storage.open(settings) as storage:
+        for owner in ("ann", "bob"):
+            storage.tokens.add(owner)
+            for n in range(2):
+                file = storage.files.add_bytes(f"{owner} {n}".encode())
+                inputs = (JobFile("queries", "x.fa", file.digest, file.size),)
+                new = NewJob(
+                    owner, "pairs", f"{owner}'s {n}", (), f"{owner} {n}", {"verb": "pairs"}, "command", "1", inputs
+                )
+                job = storage.jobs.submit(new, Limits())[0]
+                if n == 0:
+                    claimed = storage.queue.claim("w", 30, 10)
+                    assert claimed.id == job.id
+                    storage.queue.finish(job.id, claimed.attempt, Outcome(State.DONE, outputs=inputs))
+        storage.databases.add(Database("db1", "ann", "mine", "protein", 1, 3, file.digest, file.size, 0.0))
+    return settings.folder
+
+
+@pytest.fixture
+def admin(folder, capsys):
+    """Runs `tropalign admin`; its exit code, and what it says."""
+    from tropalign.cli.main import main
+
+    def run(*words, place=folder):
+        code = main(["admin", *words, "--folder", str(place)])
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return run
+
+
+def objects(said):
+    code, out, err = said
+    assert (code, err) == (0, "")
+    return [json.loads(line) for line in out.splitlines()]
+
+
+def test_users_and_their_limits(admin, folder):
+    listed = objects(admin("users", "--json"))
+    assert [(user["user"], user["jobs"], user["queued"], user["tokens"]) for user in listed] == [
+        ("ann", 2, 1, 1), ("bob", 2, 1, 1),
+    ]  # fmt: skip
+    given = ("--max-running-per-user", "5", "--max-stored-per-user", "1G", "--administrator", "yes")
+    head, row = admin("user", "ann", *given)[1].splitlines()
+    assert dict(zip(head.split("\t"), row.split("\t"), strict=True)) == {
+        "name": "ann", "is_administrator": "True", "running_per_user": "5", "queued_per_user": "",
+        "stored_bytes_per_user": str(2**30),
+    }  # fmt: skip
+    admin("user", "ann", "--usual-limits", "--max-queued-per-user", "7")
+    (ann, _) = objects(admin("users", "--json"))
+    assert (ann["running_per_user"], ann["queued_per_user"], ann["is_administrator"]) == (None, 7, True)
+    assert objects(admin("audit", "--action", "set user", "--json"))[0]["object"] == "ann"
+    sentence = "tropalign: there is no user 'eve': tropalign admin users lists them\n"
+    assert admin("user", "eve", "--usual-limits") == (2, "", sentence)
+    assert "say what is to hold" in admin("user", "ann")[2]
+
+
+def test_jobs_are_listed_stopped_and_deleted(admin):
+    listed = objects(admin("jobs", "--json"))
+    assert [(job["user"], job["state"]) for job in listed] == [
+        ("bob", "queued"), ("bob", "done"), ("ann", "queued"), ("ann", "done"),
+    ]  # fmt: skip
+    assert admin("stop", "--user", "bob")[1] == "1 job told to stop\n"
+    (stopped,) = objects(admin("jobs", "--user", "bob", "--state", "cancelled", "--json"))
+    assert admin("delete", stopped["id"], "db1")[1] == "deleted 1 job and 1 database\n"
+    assert admin("stop", stopped["id"])[2] == (
+        f"tropalign: there is no job {stopped['id']}: tropalign admin jobs lists them\n"
+    )
+    assert admin("databases") == (0, "", "")
+    for words in ((), (stopped["id"], "--user", "bob")):
+        assert "give ids, or --user USER: one of them" in admin("delete", *words)[2]
+
+
+def test_all_of_a_user_goes(admin, folder):
+    from tropalign.serve.storage import Storage
+
+    assert objects(admin("databases", "--json"))[0]["name"] == "mine"
+    assert admin("delete", "--user", "ann")[1] == "deleted 2 jobs and 1 database\n"
+    with Storage.open(Settings(folder=folder)) as storage:
+        assert {token.user for token in storage.tokens.list() if not token.revoked} == {"bob"}
+        assert storage.jobs.stored_bytes("ann") == 0 < storage.jobs.stored_bytes("bob")
+    assert len(list((folder / "files").glob("??/*"))) == 2
+
+
+def test_room_is_made(admin, folder):
+    assert admin("sweep", "--keep-days", "1")[1] == "deleted 0 jobs and 0 files that nothing used\n"
+    assert admin("sweep", "--keep-days", "1e-9")[1].startswith("deleted 2 jobs")
+    assert [entry["action"] for entry in objects(admin("audit", "--json"))] == ["expire", "expire"]
+
+
+def test_the_log_is_filtered(admin, folder):
+    from tropalign.serve.storage import Storage
+
+    with Storage.open(Settings(folder=folder)) as storage:
+        for day, user, action in ((1, "ann", "login"), (2, "bob", "login"), (3, "ann", "submit")):
+            storage.audit._clock = lambda day=day: day * 86400.0
+            storage.audit.note(user, "::1", action)
+    found = {
+        words: [entry["time"][8:10] for entry in objects(admin("audit", "--json", *words))]
+        for words in (
+            ("--user", "ann"), ("--action", "login"), ("--since", "1970-01-03", "--until", "1970-01-04"),
+            ("--since", "1970-01-03T00:00:01"),
+        )
+    }  # fmt: skip
+    assert list(found.values()) == [["02", "04"], ["02", "03"], ["03"], ["04"]]
+    assert admin("audit", "--user", "bob")[1] == "1970-01-03T00:00:00Z\tbob\t::1\tlogin\t\t\n"
+    assert "is no day like 2026-11-28" in admin("audit", "--since", "yesterday")[2]
+
+
+def test_a_backup_is_a_server_again(admin, folder, tmp_path):
+    archive, other = tmp_path / "all.tar", tmp_path / "other"
+    assert admin("backup", str(archive))[1] == f"{archive}: the database and 4 stored files\n"
+    assert stat.S_IMODE(archive.stat().st_mode) == 0o600
+    assert admin("backup", str(archive))[0] == 2
+    assert [path.name for path in folder.iterdir() if path.name.startswith(".backup")] == []
+    assert admin("restore", str(archive), place=other)[1] == f"{other}: 4 jobs and 4 stored files\n"
+    assert objects(admin("jobs", "--json", place=other)) == objects(admin("jobs", "--json"))
+    assert stat.S_IMODE(other.stat().st_mode) == 0o700
+    assert {stat.S_IMODE(path.stat().st_mode) for path in other.rglob("*") if path.is_file()} == {0o600}
+    code, _, err = admin("restore", str(archive), place=other)
+    assert code == 2 and "it is not empty: name a new --folder, or move this one away" in err
+
+
+def archive_of(path, *members):
+    with tarfile.open(path, "w") as tar:
+        for name, data in members:
+            member = tarfile.TarInfo(name)
+            member.size = len(data)
+            tar.addfile(member, BytesIO(data))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("members", "sentence"),
+    [([("../evil", b"x")], "../evil is nothing that a backup has"), ([("/etc/x", b"x")], "is nothing that a backup"),
+     ([("files/ab/" + "0" * 62, b"x")], "has other bytes than its name says: the archive is damaged"),
+     ([], "it has no tropalign.db"), ([("tropalign.db", b"x"), ("tropalign.db", b"y")], "cannot be restored")],
+)  # fmt: skip
+def test_a_strange_archive_makes_nothing(admin, tmp_path, members, sentence):
+    path, other = archive_of(tmp_path / "x.tar", *members), tmp_path / "other"
+    code, _, err = admin("restore", str(path), place=other)
+    assert code in (3, 4) and sentence in err
+    assert not other.exists() or not any(other.iterdir())
+    assert not (tmp_path / "evil").exists() and not [name for name in os.listdir(tmp_path) if name.startswith(".")]
+
+
+def test_what_is_no_archive_or_no_server_is_a_mistake(admin, tmp_path):
+    (tmp_path / "text").write_text("no archive")
+    assert admin("restore", str(tmp_path / "text"), place=tmp_path / "other")[0] == 3
+    assert admin("restore", str(tmp_path / "none"), place=tmp_path / "other")[0] == 3
+    for words in (("jobs",), ("backup", str(tmp_path / "y.tar"))):
+        code, _, err = admin(*words, place=tmp_path / "nothing")
+        assert code == 2 and str(tmp_path / "nothing") in err
+    assert not (tmp_path / "nothing").exists()
+    assert "this is for SQLite in the folder" in admin("backup", "z.tar", "--database", "postgresql://x@h/d")[2]
