@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .PHONY: help demo test test-long fuzz lint wheel dist install-wheel check-dist check-workflows test-wheel rebuild \
-  bench-pairs bench-place bench-cluster bench-growth bench-msa bench-search bench-tropical bench-instructions bench-pages bench-gpu \
+  bench-pairs bench-place bench-cluster bench-growth bench-large-families bench-msa bench-search bench-tropical bench-instructions bench-pages bench-gpu \
   test-sanitize man docs clean
 help:  ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 24
@@ -134,6 +134,10 @@ bench-growth: $(VENV)/tested  ## how time and memory grow, half an hour: writes 
 bench-msa: $(VENV)/peers  ## measure beside other tools, and write docs/benchmarks
 	$(BIN)/python bench/msa.py $(BRIEF) $(if $(FAMILIES),--families $(FAMILIES))
 	$(BIN)/python bench/summary.py
+
+# FAMILIES=DIR names a folder of large families with references (BAliFam).
+bench-large-families: $(VENV)/peers  ## measure beside FAMSA 2, an hour: writes docs/benchmarks
+	$(BIN)/python bench/large_families.py $(if $(FAMILIES),--families $(FAMILIES))
 
 # MODELS=DIR names a folder of models and proteins (bench/search_sets.py says which), HMMER=DIR one in which HMMER 3.4 was
 # built from source.

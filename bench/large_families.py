@@ -135,8 +135,8 @@ def main() -> int:
         folder = Path(scratch)
         if options.families is not None:
             lines += ["## Families of 1,000", "", *wrap(
-                "Every third family of BAliFam, of about a thousand sequences; one thread. SP and TC, in per cent, are of "
-                "the sequences that have a reference. The sizes of groups were chosen by other families."), "",
+                "Every third family of BAliFam, of about a thousand sequences; one thread. SP and TC, in per cent, are "
+                "of the sequences that have a reference. The sizes of groups were chosen by other families."), "",
                 *with_references(folder, options.families)]  # fmt: skip
         sizes = (100, 300) if options.quick else tuple(options.sizes)
         lines += [f"## From {growth_of(sizes)}", "", *wrap(
