@@ -9,8 +9,9 @@ of all windows that it won match nobody any more, and the second parent is found
 
 Many references that are far away have by chance the few letters that are left for the second parent, and explain errors
 of the query as parents do. So only those take part which are among the most similar to a quarter of the query: UCHIME's
-search finds four for each by their words; here six by their matches miss no more parents than that. Of equals that one
-is taken which has most matches in the windows that it won, all letters counted; then in the whole query; then the first.
+search finds four for each by their words; here six by their matches miss no more parents than that. Of equals that
+one is taken which has most matches in the windows that it won, all letters counted; then in the whole query; then the
+first.
 """
 
 from __future__ import annotations
@@ -57,16 +58,15 @@ def parents(matches: Booleans) -> tuple[int, int] | None:
 def proposed(matches: Booleans) -> NDArray[np.int64]:
     """The references that may be parents: of each part of the query those with the most matches in it.
 
-    Of equals those with most matches in the whole query, then the first.
+    Of equals the first ones.
 
     Returns
     -------
     int64, shape (n,)
         Their numbers, ascending.
     """
-    whole = -matches.sum(axis=1)
     parts = np.array_split(matches, PARTS, axis=1)
-    chosen = [np.lexsort((whole, -part.sum(axis=1)))[:PROPOSED] for part in parts]
+    chosen = [np.argsort(-part.sum(axis=1), kind="stable")[:PROPOSED] for part in parts]
     return np.unique(np.concatenate(chosen))
 
 
