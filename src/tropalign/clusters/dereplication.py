@@ -161,8 +161,8 @@ def dereplicated(batch: SequenceBatch, strand: str = "plus", min_size: int = 1) 
 
 def _numbered(batch: SequenceBatch, strand: str) -> tuple[NDArray[np.int64], list[int]]:
     """The number of each read's letters, int64, shape (n_reads,), and the first read that has each."""
-    codes = memoryview(batch.codes)
-    reverse = memoryview(batch.reverse_complement().codes) if strand == "both" else None
+    codes = batch.codes.data
+    reverse = batch.reverse_complement().codes.data if strand == "both" else None
     first_of: dict[bytes, int] = {}
     first: list[int] = []
     number = np.empty(len(batch), np.int64)
