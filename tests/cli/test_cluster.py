@@ -3,6 +3,7 @@
 import gzip
 import shutil
 import subprocess
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -190,3 +191,48 @@ def test_names_that_a_table_cannot_hold_are_refused(capfd, tmp_path):
     code, _, error = said(capfd, path)
     assert code == 3
     assert "a" in error
+
+
+COUNTED = ("--counts", "unique.tsv")
+
+
+@pytest.fixture
+def joined(tmp_path, monkeypatch):
+    """Reads of two samples, of two kinds and of joins of both, dereplicated and without chimeras."""
+    monkeypatch.chdir(tmp_path)
+    random = np.random.default_rng(3)
+    one = random.choice(list("ACGT"), 120)
+    other = np.where(random.random(120) < 0.3, random.choice(list("ACGT"), 120), one)
+    kinds = [one, other, np.concatenate([one[:60], other[60:]]), np.concatenate([other[:50], one[50:]])]
+    for sample, counts in (("gut", (20, 6, 2, 0)), ("skin", (3, 18, 1, 3))):
+        reads = ["".join(kind) for kind, count in zip(kinds, counts, strict=True) for _ in range(count)]
+        Path(f"{sample}.fa").write_text("".join(f">{sample}_{k}\n{read}\n" for k, read in enumerate(reads)))
+    assert main(["derep", "gut.fa", "skin.fa", "--table", "unique.tsv", "-o", "unique.fa", "-q"]) == 0
+    assert main(["chimeras", "unique.fa", "-o", "good.fa", "-q"]) == 0
+    return tmp_path
+
+
+def test_samples_outlive_dereplication_and_chimeras(joined):
+    """Step by step as at once, without the chimeras."""
+    how = ["--order", "abundance", "--min-identity", "0.99", "--relabel", "Otu", "-q"]
+    assert main(["cluster", "good.fa", *COUNTED, *how, "--table", "steps.tsv", "-o", "steps.clusters.tsv"]) == 0
+    assert Path("steps.tsv").read_text() == "#OTU ID\tgut\tskin\nOtu1\t6\t18\nOtu2\t20\t3\n"
+    assert main(["cluster", "unique.fa", *COUNTED, *how, "--table", "all.tsv", "-o", "all.clusters.tsv"]) == 0
+    at_once = ["cluster", "gut.fa", "skin.fa", "--dereplicate", *how, "--table", "once.tsv", "-o", "once.clusters.tsv"]
+    assert main(at_once) == 0
+    assert Path("all.tsv").read_text() == Path("once.tsv").read_text() != Path("steps.tsv").read_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "sentence"),
+    [
+        ([], 2, "--counts belongs to --table"),
+        (["--table", "t.tsv", "--samples", "label"], 2, "--counts tells the samples of all reads"),
+        (["--table", "t.tsv", "--dereplicate"], 2, "leave --dereplicate out"),
+        (["--table", "t.tsv", "--method", "single", "--shard", "1/2"], 2, "leave --counts out, or --shard"),
+        (["gut.fa", "--table", "t.tsv"], 3, "two sequences have this row"),
+    ],
+)
+def test_what_does_not_go_with_counts(joined, capsys, words, code, sentence):
+    assert main(["cluster", "good.fa", *words, *COUNTED, "-o", "c.tsv", "-q"]) == code
+    assert sentence in capsys.readouterr().err and not Path("c.tsv").exists()

@@ -64,6 +64,8 @@ def folder(tmp_path_factory):
     texts |= {
         "muscle.fa": ALIGNED,
         "reads.fa": reads,
+        "good.fa": reads,
+        "unique.tsv": "#OTU ID\tgut\nr0\t1\nr1\t2\nr2\t3\n",
         "gold.fa": reads.replace(">r", ">g"),
         "genes.fa": records(EXAMPLES / "cpgislands.fa", 2),
     }

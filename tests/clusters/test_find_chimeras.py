@@ -100,9 +100,12 @@ def test_de_novo_as_by_definition(seed, rule, tmp_path):
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_by_reference_as_by_definition(seed, tmp_path):
-    made = community(seed)
+@pytest.mark.parametrize("n_more", [0, 20])
+def test_by_reference_as_by_definition(seed, n_more, tmp_path):
+    """With more references, too, than the parts of a sequence propose."""
+    made, random = community(seed), np.random.default_rng(seed)
     references = [(name, text) for name, text, _ in made[:5]]
+    references += [(f"more{k}", changed(made[k % 5][1], random, 9)) for k in range(n_more)]
     given = {name: text for name, text, _ in made}
     found = ta.find_chimeras(given, dict(references), alphabet="nucleotide", **HOW)
     assert lines(found, tmp_path) == oracle.by_reference(made, references, oracle.Rules(**HOW), columns)

@@ -174,3 +174,19 @@ def test_what_the_command_refuses(files, tmp_path, capsys, words, code, sentence
     given = [word.format(several[0], tmp_path) for word in words]
     assert main(["cluster", several[0], *given, "-o", str(tmp_path / "out.tsv"), "-q"]) == code
     assert sentence in capsys.readouterr().err
+
+
+def test_a_table_of_different_sequences_counts_as_their_reads(reads, tmp_path):
+    unique = ta.dereplicate(reads)
+    ta.otu_table(unique.clusters(), unique).write(tmp_path / "u.tsv")
+    table = ta.read_otu_table(tmp_path / "u.tsv")
+    kept = unique.take(np.arange(0, len(unique.sequences), 2))
+    clusters = ta.cluster(kept.sequences, 0.95, order="abundance")
+    one, other = ta.otu_table(clusters, kept), ta.otu_table(clusters, table)
+    assert (one.names, one.samples) == (other.names, other.samples)
+    np.testing.assert_array_equal(one.counts, other.counts)
+    with pytest.raises(InputError, match="the table has no row for the sequence 'x'"):
+        ta.otu_table(ta.cluster({"x": "ACGTACGTACGT"}), table)
+    twice = {f"{table.names[0]};size={k}": "ACGTACGTACGT" for k in (1, 2)}
+    with pytest.raises(InputError, match="two sequences have this row"):
+        ta.otu_table(ta.cluster(twice), table)

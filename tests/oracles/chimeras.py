@@ -7,12 +7,14 @@ column, "-" for a gap.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 
 LETTERS = {
     "A": "A", "C": "C", "G": "G", "T": "T", "R": "AG", "Y": "CT", "S": "CG", "W": "AT", "K": "GT", "M": "AC",
     "B": "CGT", "D": "AGT", "H": "ACT", "V": "ACG", "N": "ACGT", "-": "",
 }  # fmt: skip
 WINDOW = 32
+PROPOSED = 6
 
 
 @dataclass(frozen=True)
@@ -57,11 +59,15 @@ def two_parents(text, aligned):
     for _, pairs in aligned:
         rows.append([bool(set(LETTERS[a]) & set(LETTERS[b])) for a, b in pairs if a != "-"])
         assert len(rows[-1]) == len(text)
+    able = set()
+    cuts = list(accumulate((len(text) // 4 + (k < len(text) % 4) for k in range(4)), initial=0))
+    for begin, end in pairwise(cuts):
+        able |= set(sorted(range(len(rows)), key=lambda k: (-sum(rows[k][begin:end]), k))[:PROPOSED])
     whole = [list(row) for row in rows]
     places = range(len(text) - WINDOW + 1)
     chosen = []
     for _ in range(2):
-        left = [k for k in range(len(rows)) if k not in chosen]
+        left = [k for k in sorted(able) if k not in chosen]
         sums = {k: [sum(rows[k][i : i + WINDOW]) for i in places] for k in left}
         best = [max((sums[k][i] for k in left), default=0) for i in places]
         won = {k: [i for i in places if sums[k][i] == best[i]] for k in left}

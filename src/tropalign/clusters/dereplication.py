@@ -144,21 +144,7 @@ def dereplicated(batch: SequenceBatch, strand: str = "plus", min_size: int = 1) 
     """The different sequences of a batch, by options that are checked: see `dereplicate`."""
     if strand == "both" and not batch.alphabet.has_strands:
         raise InputError(f"both strands were asked for, but {batch.alphabet.name}s have one")
-    codes = batch.codes.tobytes()
-    reverse = batch.reverse_complement().codes.tobytes() if strand == "both" else None
-    first_of: dict[bytes, int] = {}
-    first: list[int] = []
-    number = np.empty(len(batch), np.int64)
-    bounds = batch.offsets.tolist()
-    for k, (begin, end) in enumerate(pairwise(bounds)):
-        read = codes[begin:end]
-        found = first_of.get(read)
-        if found is None and reverse is not None:
-            found = first_of.get(reverse[begin:end])
-        if found is None:
-            found = first_of[read] = len(first)
-            first.append(k)
-        number[k] = found
+    number, first = _numbered(batch, strand)
     sizes = np.zeros(len(first), np.int64)
     np.add.at(sizes, number, counts_of(batch.names))
     kept = np.flatnonzero(sizes >= min_size).tolist()
@@ -171,3 +157,22 @@ def dereplicated(batch: SequenceBatch, strand: str = "plus", min_size: int = 1) 
     names = tuple(with_count(name, size) for name, size in zip(chosen.names, sizes[kept].tolist(), strict=True))
     sequences = SequenceBatch(chosen.codes, chosen.offsets, names, chosen.alphabet, chosen.letters)
     return Uniques(sequences, rank[number], tuple(batch.names))
+
+
+def _numbered(batch: SequenceBatch, strand: str) -> tuple[NDArray[np.int64], list[int]]:
+    """The number of each read's letters, int64, shape (n_reads,), and the first read that has each."""
+    codes = batch.codes.data
+    reverse = batch.reverse_complement().codes.data if strand == "both" else None
+    first_of: dict[bytes, int] = {}
+    first: list[int] = []
+    number = np.empty(len(batch), np.int64)
+    for k, (begin, end) in enumerate(pairwise(batch.offsets.tolist())):
+        read = bytes(codes[begin:end])
+        found = first_of.get(read)
+        if found is None and reverse is not None:
+            found = first_of.get(bytes(reverse[begin:end]))
+        if found is None:
+            found = first_of[read] = len(first)
+            first.append(k)
+        number[k] = found
+    return number, first

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.clusters.dereplication import Uniques
-from tropalign.errors import TropalignWarning, UsageError, named
+from tropalign.errors import InputError, TropalignWarning, UsageError, named
 from tropalign.results.clusters import Clusters
 from tropalign.results.otu_table import OtuTable, otu_names
 from tropalign.sequences.counts import counts_of
@@ -42,6 +42,36 @@ def sampled(names: Sequence[str], rule: NameRule) -> SampledReads:
     return SampledReads(samples, sample, counts_of(names))
 
 
+def tabled(names: Sequence[str], table: OtuTable, file: str | None = None) -> tuple[SampledReads, NDArray[np.int64]]:
+    """The reads that different sequences stand for, by a table of counts, and the number of the sequence of each.
+
+    Parameters
+    ----------
+    names
+        Of the sequences; each has the row that `OtuTable.rows_of` tells.
+    table
+        May have more rows, such as those of chimeras that were left out: their reads are -1.
+    file
+        Where the table comes from, for messages.
+
+    Raises
+    ------
+    InputError
+        A sequence without a row; two with one row.
+    """
+    sequence = np.full(len(table.names), -1, np.int64)
+    for k, (name, row) in enumerate(zip(names, table.rows_of(names).tolist(), strict=True)):
+        if row < 0:
+            text = f"the table has no row for the sequence {name!r}: name the table of tropalign derep that wrote it"
+            raise InputError(text, file=file)
+        if sequence[row] >= 0:
+            other = names[sequence[row]]
+            text = f"two sequences have this row, {other!r} and {name!r}: dereplicate with {named('relabel')}"
+            raise InputError(text, file=file, record=table.names[row])
+        sequence[row] = k
+    return SampledReads(table.samples, table.sample, table.reads), sequence[table.cluster]
+
+
 def counted(clusters: Clusters, reads: SampledReads, labels: NDArray[np.int64] | None, relabel: str) -> OtuTable:
     """The table of clusters of these reads, or of the different sequences that `labels` tells of each read."""
     is_there = np.ones(len(reads.sample), bool) if labels is None else labels >= 0
@@ -57,7 +87,7 @@ def counted(clusters: Clusters, reads: SampledReads, labels: NDArray[np.int64] |
 
 
 def otu_table(
-    clusters: Clusters, uniques: Uniques | None = None, *, samples: NameRule = "label", relabel: str = ""
+    clusters: Clusters, uniques: Uniques | OtuTable | None = None, *, samples: NameRule = "label", relabel: str = ""
 ) -> OtuTable:
     """How many reads of each sample each cluster has.
 
@@ -66,7 +96,8 @@ def otu_table(
     clusters
         Of reads, or of different sequences.
     uniques
-        What `dereplicate` made, if the clusters are of its sequences; their reads are counted.
+        What `dereplicate` made, if the clusters are of its sequences; their reads are counted. Or the table of these
+        sequences, as `tropalign derep --table` writes it and `read_otu_table` reads it; rows of others do not count.
     samples : {"label", "underscore"}
         Which sample a read is of: by ``;sample=`` or ``;barcodelabel=`` in its name, else by the letters, digits and
         underscores that the name begins with, as vsearch has it; or by the name up to its last underscore.
@@ -83,7 +114,7 @@ def otu_table(
     Raises
     ------
     InputError
-        A read whose name tells no sample; two clusters of one name.
+        A read whose name tells no sample; two clusters of one name; a sequence without a row of its own in the table.
     UsageError
         What are no clusters or uniques; other samples than these two; uniques that the clusters are not of.
 
@@ -100,8 +131,8 @@ def otu_table(
     >>> table.names, table.samples, table.counts.tolist()
     (('Otu1',), ('a', 'b'), [[2, 1]])
     """
-    if not isinstance(clusters, Clusters) or not isinstance(uniques, Uniques | None):
-        raise UsageError("a table is made of Clusters, and of the Uniques that they are of")
+    if not isinstance(clusters, Clusters) or not isinstance(uniques, Uniques | OtuTable | None):
+        raise UsageError("a table is made of Clusters, and of the Uniques or the OtuTable of their sequences")
     if not isinstance(samples, str) or samples not in RULES:
         raise UsageError(f"{named('samples')} {samples!r} is none of {', '.join(RULES)}")
     if not isinstance(relabel, str):
@@ -109,6 +140,8 @@ def otu_table(
     names = tuple(clusters.sequences.names)
     if uniques is None:
         return counted(clusters, sampled(names, samples), None, relabel)
+    if isinstance(uniques, OtuTable):
+        return counted(clusters, *tabled(names, uniques), relabel)
     if tuple(uniques.sequences.names) != names:
         raise UsageError("the clusters are not of these different sequences: cluster what was dereplicated")
     return counted(clusters, sampled(uniques.reads, samples), uniques.labels, relabel)

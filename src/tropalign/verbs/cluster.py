@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import shlex
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from tropalign.clusters.options import MIN_IDENTITY, ClusteringOptions, ClusterOptions, CoverageOf
 from tropalign.errors import counted
 from tropalign.formats.registry import format_for_path, format_names, format_of, suffix_of
-from tropalign.options.option import Options, again, but, option, output_file
+from tropalign.options.option import Options, again, but, input_file, option, output_file
 from tropalign.pairwise.options import ModeName, ModeOption
 from tropalign.verbs.alignment import ModesOptions
 from tropalign.verbs.command import Served
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
     from tropalign.execution.manifest import Shard
     from tropalign.execution.progress import Show
     from tropalign.execution.run import Output
+    from tropalign.results.clusters import Clusters
+    from tropalign.results.otu_table import OtuTable
     from tropalign.sequences import Alphabet, SequenceBatch
 
 
@@ -100,6 +103,7 @@ class Cluster(
   tropalign cluster reads.fa --min-identity 0.99 --order abundance --strand both -o clusters.uc
   tropalign cluster proteins.fa --method average --min-identity 0.4 --identity columns -o families.tsv
   tropalign cluster reads.fa -o clusters.tsv --html clusters.html
+  tropalign cluster good.fa --counts unique.tsv --table otus.tsv -o clusters.tsv
 
 Every sequence is aligned with every representative that it might join; docs/cluster.md says what is spared and why.
 Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrupted."""
@@ -114,6 +118,17 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         help="equal reads are compared once, as a sequence with ;size=N, the most abundant first, as tropalign derep "
         "writes them",
         form_help="Equal reads are compared once, as a sequence with ;size=N, the most abundant first",
+    )
+    counts: str | None = input_file(
+        default=None,
+        holds="table",
+        metavar="FILE",
+        group="samples",
+        label="Table of counts",
+        help="how many reads of each sample each sequence stands for, for --table: the table of tropalign derep, as "
+        ".tsv or .biom; its rows without a sequence, such as those of chimeras, do not count (default: names tell)",
+        form_help="How many reads of each sample each sequence stands for: the table of Dereplicate, TSV or BIOM; its "
+        "rows without a sequence, such as those of chimeras, do not count (default: names tell)",
     )
     min_identity: float | None = but(ClusteringOptions, "min_identity", default=None)  # type: ignore[assignment]
     coverage_of: CoverageOf | None = but(ClusteringOptions, "coverage_of", default=None)  # type: ignore[assignment]
@@ -163,8 +178,38 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
             self.refuse("shards hold all reads: leave --dereplicate out, or begin with tropalign derep")
         if self.min_size is not None and not self.dereplicate:
             self.refuse("--min-size belongs to --dereplicate: add it")
+        if self.counts is not None:
+            self._check_counts()
         if self.relabel is not None and self.representatives is None and self.table is None:
             self.refuse("--relabel belongs to --representatives and --table: name a file for them")
+
+    def _check_counts(self) -> None:
+        """Refuses what does not go with a table of the reads of each sequence."""
+        if self.table is None:
+            self.refuse("--counts belongs to --table: name a file for it")
+        if self.samples is not None:
+            self.refuse("--counts tells the samples of all reads: leave --samples out")
+        if self.dereplicate:
+            self.refuse("--counts has a row per different sequence: leave --dereplicate out")
+        if self.shard is not None:
+            self.refuse("shards hold all reads and their samples: leave --counts out, or --shard")
+        if "-" in self.queries and self.counts == "-":
+            self.refuse("standard input can be read once: name - once")
+
+    @property
+    def _is_by_file(self) -> bool:
+        return self.counts is None and super()._is_by_file
+
+    def counting(self, batch: SequenceBatch, uniques: Uniques | None = None) -> Callable[[Clusters], OtuTable] | None:
+        """What makes the table of clusters: of the reads of ``--counts``, else as names tell."""
+        if self.counts is None:
+            return super().counting(batch, uniques)
+        from tropalign.clusters.table import counted, tabled
+        from tropalign.formats.clusters.read_otu_tables import read_otu_table
+        from tropalign.sequences.files import file_name
+
+        reads, labels = tabled(batch.names, read_otu_table(self.counts), file_name(self.counts))
+        return partial(counted, reads=reads, labels=labels, relabel=self.relabel or "")
 
     def run(self) -> None:
         """Reads, clusters, and writes."""
@@ -180,7 +225,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
             if path is not None:
                 format_for_path(kind, path)
         self._check_page()
-        show = started(self, list(places.values()), [*self.queries, self.matrix], holds=True)
+        show = started(self, list(places.values()), [*self.queries, self.matrix, self.counts], holds=True)
         batch = self.reads()
         uniques = dereplicated(batch, self.strand, self.min_size or 1) if self.dereplicate else None
         batch = batch if uniques is None else uniques.sequences

@@ -101,15 +101,15 @@ def pack(clusters: Clusters, context: ClustersContext) -> Packed:
 
 def encode_fasta(clusters: Clusters, context: ClustersContext) -> bytes:
     """The records, in the order of the clusters."""
-    batch = clusters.representatives
+    batch, rows = clusters.sequences, clusters.representative_index.tolist()
     in_tables = otu_names if context.has_table_names else new_names
-    names = in_tables(clusters, context.relabel) or tuple(batch.names)
+    names = in_tables(clusters, context.relabel) or tuple(batch.names[k] for k in rows)
     check_names(names)
-    records = []
-    for k, (name, size) in enumerate(zip(names, clusters.cluster_sizes.tolist(), strict=True)):
+    text = bytearray()  # record by record: a list of them takes several times the room
+    for k, name, size in zip(rows, names, clusters.cluster_sizes.tolist(), strict=True):
         label = with_count(name, size) if context.writes_sizes else name
-        records.append(f">{label}\n{batch.text(k)}\n")
-    return "".join(records).encode("utf-8", "backslashreplace")
+        text += f">{label}\n{batch.text(k)}\n".encode("utf-8", "backslashreplace")
+    return bytes(text)
 
 
 TSV = Codec(encode_tsv, concatenated(header_text))
