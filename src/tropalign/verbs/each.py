@@ -183,7 +183,9 @@ class Each:
             with _telling_that_it_goes_on():
                 for work, outcome in self._outcomes(left, len(works) - len(left), progress):
                     if outcome.ends_all:
-                        error = ResourceError(f"{outcome.message}; the same command then goes on where this one stopped")
+                        error = ResourceError(
+                            f"{outcome.message}; the same command then goes on where this one stopped"
+                        )
                         error.failure = DISK_FULL
                         raise error
                     found[work.file] = outcome
