@@ -36,7 +36,7 @@ def options():
         ("search m.hmm a.fa --evalue 1e-5", "search has no --evalue: write -E"),
         ("search m.hmm a.fa --cpu 4", "search has no --cpu: write --threads"),
         ("msa a.fa --thread 4", "msa has no --thread: write --threads"),
-        ("msa a.fa --localpair", "msa has no --localpair: write --mode accurate"),
+        ("msa a.fa --localpair", "msa has no --localpair: write --effort accurate"),
         ("pairs a.fa -mode global", "pairs has no -mode: write --mode"),
     ],
 )

@@ -7,6 +7,7 @@ import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from tropalign.cli.other_programs import refusal
@@ -133,6 +134,9 @@ def _add_option(group: Any, one: Option, is_each: bool = False) -> None:
     if one.typed:
         default = None if one.default is REQUIRED else one.default
         group.add_argument(*one.typed, dest=one.name, required=one.default is REQUIRED, default=default, **said)
+        if one.former:  # a value of today's name is not replaced by this one's default
+            hidden = {**said, "help": argparse.SUPPRESS, "default": argparse.SUPPRESS}
+            group.add_argument(*one.formerly_typed, dest=one.name, **hidden)
     else:
         group.add_argument(one.name, **said, **({"nargs": "+"} if is_each else {}))
 
@@ -180,6 +184,15 @@ def command_of(options: argparse.Namespace) -> Command:
         elif is_each:
             values[name] = files[:1]
     return command(**values)
+
+
+def former_names(options: argparse.Namespace, words: Sequence[str]) -> Iterator[str]:
+    """A sentence per option that the words of the command line call by a former name."""
+    command: type[Command] = getattr(options, DECLARED)
+    today = {flag: one.typed[-1] for one in command.declared().values() for flag in one.formerly_typed}
+    for name in dict.fromkeys(word.partition("=")[0] for word in takewhile(lambda word: word != "--", words)):
+        if name in today:
+            yield f"{name} is called {today[name]} now: write that"
 
 
 def runnable_of(options: argparse.Namespace) -> Command | Each:

@@ -104,7 +104,7 @@ class Cluster(
 Every sequence is aligned with every representative that it might join; docs/cluster.md says what is spared and why.
 Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrupted."""
     served = Served(title="Cluster", kind="clusters", example={"queries": "amplicons.fasta"})
-    finishes = ("representatives", "uc", "table", "report")
+    finishes = ("representatives", "uc", "otu_table", "report")
 
     dereplicate: bool = option(
         default=False,
@@ -163,8 +163,8 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
             self.refuse("shards hold all reads: leave --dereplicate out, or begin with tropalign derep")
         if self.min_size is not None and not self.dereplicate:
             self.refuse("--min-size belongs to --dereplicate: add it")
-        if self.relabel is not None and self.representatives is None and self.table is None:
-            self.refuse("--relabel belongs to --representatives and --table: name a file for them")
+        if self.relabel is not None and self.representatives is None and self.otu_table is None:
+            self.refuse("--relabel belongs to --representatives and --otu-table: name a file for them")
 
     def run(self) -> None:
         """Reads, clusters, and writes."""
@@ -176,7 +176,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         self.check()
         places = self.places() if self.shard is None else {"output": self.output}  # of shards, merge makes the rest
         form = self.format or format_for_path("clusters", self.output)
-        for kind, path in (("representatives", self.representatives), ("counts", self.table)):
+        for kind, path in (("representatives", self.representatives), ("counts", self.otu_table)):
             if path is not None:
                 format_for_path(kind, path)
         self._check_page()
@@ -299,7 +299,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
             "representatives": ("representatives", "fasta"),
             "uc": ("clusters", "uc"),
             "report": ("clusters", "html"),
-            "table": ("counts", format_for_path("counts", places.get("table"))),
+            "otu_table": ("counts", format_for_path("counts", places.get("otu_table"))),
         }
         outputs = [
             Output(kind, places[name], make_writer(kind, own, header, context))

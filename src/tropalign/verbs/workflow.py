@@ -25,8 +25,8 @@ class Workflow(Command):
     verb = "workflow"
     summary = "write wrappers and workflows for Snakemake or Nextflow"
     description = (
-        "Writes the wrappers, modules and workflows that this version of tropalign brings for a workflow manager into a "
-        "folder, to be edited there and named by rules."
+        "Writes the wrappers, modules and workflows that this version of tropalign brings for a workflow manager into "
+        "a folder, to be edited there and named by rules."
     )
     example = """example:
   tropalign workflow --list
