@@ -156,6 +156,13 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         if self.report is not None and suffix_of(self.report) not in ("", *format_of("clusters", "html").suffixes):
             self.refuse(f"--html {self.report}: end the name in .html (and .gz or the like to compress)")
 
+    @staticmethod
+    def _page_bytes(places: Mapping[str, str], form: str, batch: SequenceBatch) -> int:
+        """Memory that the pages among the outputs take, which are made one after another."""
+        from tropalign.formats.clusters.report import page_bytes
+
+        return page_bytes(len(batch), int(batch.lengths.sum())) if "report" in places or form == "html" else 0
+
     def _check_samples(self) -> None:
         """Refuses what belongs to tables, where there is none."""
         self.check_samples()
@@ -185,7 +192,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         uniques = dereplicated(batch, self.strand, self.min_size or 1) if self.dereplicate else None
         batch = batch if uniques is None else uniques.sequences
         allowed = self.memory or default_budget()
-        memory_bytes = left_for_job(allowed, batch.held_bytes)
+        memory_bytes = left_for_job(allowed, batch.held_bytes + self._page_bytes(places, form, batch))
         chosen = self._chosen(batch.alphabet)
         if self.shard is not None:
             self.counting(batch)  # merging would refuse what it refuses
@@ -219,7 +226,8 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         shards.check_same(hash_of(_parameters(shards.words or [], chosen, data)))
         assert self.format is not None
         outputs = self._outputs(places, self.format, chosen, batch)
-        memory_bytes = left_for_job(self.memory or default_budget(), batch.held_bytes)
+        held = batch.held_bytes + self._page_bytes(places, self.format, batch)
+        memory_bytes = left_for_job(self.memory or default_budget(), held)
         check_memory(len(batch), chosen.method, memory_bytes // 2)
         comparison, _ = compared_by(batch, chosen, self.threads, memory_bytes, devices_of(self))
         labels = labels_of(len(batch), chosen, restored(shards.sections(0), len(batch)))
