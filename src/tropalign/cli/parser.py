@@ -10,7 +10,7 @@ from importlib import import_module
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from tropalign.cli.other_programs import refusal
+from tropalign.cli.other_programs import refusal, verb_for
 from tropalign.errors import did_you_mean, shown
 from tropalign.options.kinds import Kind
 from tropalign.options.option import REQUIRED, Option, grouped
@@ -60,6 +60,8 @@ class Parser(argparse.ArgumentParser):
         try:
             super()._check_value(action, value)
         except argparse.ArgumentError as error:
+            if isinstance(action, argparse._SubParsersAction) and (verb := verb_for(str(value))):
+                self.error(f"there is no verb {value}: its job is done by tropalign {verb}")
             error.message += did_you_mean(str(value), map(str, action.choices or ()))
             raise
 
