@@ -1,4 +1,4 @@
-"""Large families in mode fast beside FAMSA 2: real ones with references, and made ones of up to a million members.
+"""Large families with little effort beside FAMSA 2: real ones with references, and made ones of up to a million members.
 
     python bench/large_families.py --families balifam1000    writes docs/benchmarks/large-families.md (an hour)
     python bench/large_families.py --quick                   the smallest made families, to see that it works
@@ -51,7 +51,7 @@ Run = dict[str, float | str]
 
 def ours(file: str, folder: Path, threads: int = 1) -> Run:
     """A run of tropalign, whose alignment lies in ours.fa."""
-    words = ["msa", "--mode", "fast", file, "-t", str(threads), "-q", "-o", str(folder / "ours.fa")]
+    words = ["msa", "--effort", "fast", file, "-t", str(threads), "-q", "-o", str(folder / "ours.fa")]
     return timed(tropalign(*words), folder, LIMIT_S)
 
 
@@ -128,7 +128,7 @@ def main() -> int:
     options = parser.parse_args()
     os.environ["TROPALIGN_ISA"] = "v3"
     lines = ["# Large families", "", *wrap(
-        f"`msa --mode fast` beside FAMSA 2 (pyfamsa). Machine: {processor()}; AVX2 (`TROPALIGN_ISA=v3`). Seconds of "
+        f"`msa --effort fast` beside FAMSA 2 (pyfamsa). Machine: {processor()}; AVX2 (`TROPALIGN_ISA=v3`). Seconds of "
         "processor time and peak memory of whole commands, one run each, by bench/large_families.py: `make "
         "bench-large-families` makes this page."), ""]  # fmt: skip
     with tempfile.TemporaryDirectory() as scratch:

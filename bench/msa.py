@@ -56,8 +56,8 @@ class Mode(NamedTuple):
 
 MODES = {
     "tropalign": Mode([], tropalign.align_multiple),
-    "tropalign, accurate": Mode(["--mode", "accurate"], partial(tropalign.align_multiple, mode="accurate")),
-    "tropalign, fast": Mode(["--mode", "fast"], partial(tropalign.align_multiple, mode="fast")),
+    "tropalign, accurate": Mode(["--effort", "accurate"], partial(tropalign.align_multiple, effort="accurate")),
+    "tropalign, fast": Mode(["--effort", "fast"], partial(tropalign.align_multiple, effort="fast")),
     "tropalign, clustalw": Mode(["--method", "clustalw"], tropalign.align_clustalw),
     "tropalign, clustalw --compat": Mode(
         ["--method", "clustalw", "--compat"],

@@ -91,6 +91,10 @@ def test_the_dockerfile_names_extras_and_files_that_there_are():
     assert f'description="{PROJECT["description"]}"' in text
     for name in re.findall(r"^!([\w./]+?)(?:/?\*+)?$", (ROOT / ".dockerignore").read_text(), re.MULTILINE):
         assert (ROOT / name).exists(), name
+    for name in re.findall(
+        r"^install\(DIRECTORY (\w+) DESTINATION", (ROOT / "CMakeLists.txt").read_text(), re.MULTILINE
+    ):
+        assert f"!{name}/**" in (ROOT / ".dockerignore").read_text(), name
     user = re.findall(r"^USER (.*)$", text, re.MULTILINE)[-1]
     assert not user.startswith(("0", "root"))
 

@@ -125,7 +125,7 @@ def score_modes(path: Path) -> None:
         default = ta.align_multiple(family)
         default.write(f"{folder}/default.fa")
         every = np.ones(default.letters.shape[1], bool)
-        others = {"fast": ["--mode", "fast"], "accurate": ["--mode", "accurate"], "clustalw": ["--method", "clustalw"]}
+        others = {name: ["--effort", name] for name in ("fast", "accurate")} | {"clustalw": ["--method", "clustalw"]}
         scores = {}
         for name, words in others.items():
             if main(["msa", str(family), "-q", "-o", f"{folder}/{name}.fa", *words]):

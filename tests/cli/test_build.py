@@ -97,14 +97,17 @@ class TestBesideHmmbuild:
         if options[1] == "--fast":  # where version 3.3 of hmmbuild weighs rows by the marks
             columns = columns[1:]
         text = stockholm(ROWS, *CURATED, columns=columns)
-        self.check(tmp_path, text, ["--columns", options[0]], [options[1]])
+        self.check(tmp_path, text, ["--nodes", options[0]], [options[1]])
 
     @pytest.mark.parametrize(
         ("ours", "theirs"),
         [
             ([], []),
             (["--matrix", "PAM30"], ["--mx", "PAM30"]),
-            (["--gap-open", "0.05", "--gap-extend", "0.3"], ["--popen", "0.05", "--pextend", "0.3"]),
+            (
+                ["--gap-open-probability", "0.05", "--gap-extend-probability", "0.3"],
+                ["--popen", "0.05", "--pextend", "0.3"],
+            ),
         ],
     )
     def test_single_sequences(self, ours, theirs, tmp_path):
@@ -204,7 +207,7 @@ BAD = {
         "this is an alignment of DNA, and --matrix BLOSUM62 is for proteins: leave it out",
     ),
     "no telling": (stockholm(["AAAA"]), [], "say it by --alphabet protein, dna or rna"),
-    "no marks": (stockholm(ROWS), ["--columns", "reference"], "has no reference annotation line"),
+    "no marks": (stockholm(ROWS), ["--nodes", "reference"], "has no reference annotation line"),
     "a name for two": (stockholm(ROWS) * 2, ["-n", "x"], "each has its own name (#=GF ID): leave --name out"),
     "no second name": (stockholm(ROWS) * 2, [], "alignment 2 has no name, which each of several needs"),
     "digits": (stockholm(["ACDE1FGHIK"]), ["--alphabet", "protein"], "invalid sequence character"),
@@ -226,12 +229,15 @@ def test_bad_input_is_refused_in_a_sentence(case, tmp_path, capsys):
     ("options", "sentence"),
     [
         (["--name", "two words"], "the name of a model is a word without blanks"),
-        (["--gap-open", "0.1"], "--gap-open changes nothing where --single is not given: leave it out"),
-        (["--single", "--gap-open", "0.5"], "--gap-open 0.5 is not below 0.5"),
+        (
+            ["--gap-open-probability", "0.1"],
+            "--gap-open-probability changes nothing where --single is not given: leave it out",
+        ),
+        (["--single", "--gap-open-probability", "0.5"], "--gap-open-probability 0.5 is not below 0.5"),
         (["--weights-identity", "0.3"], "--weights-identity changes nothing where --weights is not blosum"),
         (["--effective", "none", "--entropy", "1"], "--entropy changes nothing where --effective is not entropy"),
         (["--effective", "none", "--effective-number", "1"], "--effective changes nothing where --effective-number"),
-        (["--columns", "reference", "--occupancy", "0.1"], "--occupancy changes nothing where --columns is reference"),
+        (["--nodes", "reference", "--occupancy", "0.1"], "--occupancy changes nothing where --nodes is reference"),
         (["-o", "x.tsv"], "no format has the suffix '.tsv'"),
         (["--shard", "1/2"], "have no shards: split the file, or use --each"),
         (["--each", "--name", "x", "-o", "models"], "--name is not for --each: leave it out"),

@@ -33,7 +33,7 @@ def test_equal_reads_are_written_once(path, tmp_path):
 
 def test_strands_sizes_and_names(path, tmp_path):
     out, table = tmp_path / "u.fa", tmp_path / "t.tsv"
-    words = ["--strand", "both", "--min-size", "2", "--no-sizes", "--samples", "file", "--table", str(table)]
+    words = ["--strand", "both", "--min-size", "2", "--no-sizes", "--samples", "file", "--otu-table", str(table)]
     assert main(["derep", path, *words, "-o", str(out)]) == 0
     assert list(records(out).items()) == [("r1", "ACGTACGTT"), ("r2", "CCCCGGGG")]
     assert table.read_text() == "#OTU ID\tgut\nr1\t3\nr2\t3\n"
@@ -41,7 +41,9 @@ def test_strands_sizes_and_names(path, tmp_path):
 
 def test_digests(path, tmp_path):
     out, table = tmp_path / "u.fa", tmp_path / "t.tsv"
-    assert main(["derep", path, "--relabel", "sha1", "--samples", "file", "--table", str(table), "-o", str(out)]) == 0
+    assert (
+        main(["derep", path, "--relabel", "sha1", "--samples", "file", "--otu-table", str(table), "-o", str(out)]) == 0
+    )
     names = [name.partition(";")[0] for name in records(out)]
     assert [line.split("\t")[0] for line in table.read_text().splitlines()[1:]] == names
     assert all(len(name) == 40 for name in names)
@@ -62,9 +64,9 @@ def test_clusters_of_it_are_those_of_dereplicated_reads(path, tmp_path):
         (["--min-size", "0"], 2, "--min-size"),
         (["--min-size", "9"], 3, "no sequence has 9 reads: ask for fewer"),
         (["--samples", "file", "--shard", "1/2"], 2, "have no shards"),
-        (["--samples", "underscore", "--table", "t.tsv"], 3, "record 'r1': its name tells no sample"),
-        (["--table", "t.xlsx"], 2, ".xlsx"),
-        (["--samples", "label"], 2, "--samples belongs to --table"),
+        (["--samples", "underscore", "--otu-table", "t.tsv"], 3, "record 'r1': its name tells no sample"),
+        (["--otu-table", "t.xlsx"], 2, ".xlsx"),
+        (["--samples", "label"], 2, "--samples belongs to --otu-table"),
         (["absent.fa"], 3, "absent.fa"),
     ],
 )

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tropalign.cli.main import main, make_parser
-from tropalign.cli.other_programs import NAMES
+from tropalign.cli.other_programs import NAMES, PROGRAMS
 from tropalign.cli.parser import verbs_of
 
 
@@ -36,7 +36,15 @@ def options():
         ("search m.hmm a.fa --evalue 1e-5", "search has no --evalue: write -E"),
         ("search m.hmm a.fa --cpu 4", "search has no --cpu: write --threads"),
         ("msa a.fa --thread 4", "msa has no --thread: write --threads"),
-        ("msa a.fa --localpair", "msa has no --localpair: write --mode accurate"),
+        ("msa a.fa --localpair", "msa has no --localpair: write --effort accurate"),
+        ("msa a.fa --adjustdirection", "msa has no --adjustdirection: write --strand adjust"),
+        (
+            "derep --fastx_uniques a.fa --sizeout",
+            "no --fastx_uniques: name the files first; no --sizeout: leave it out",
+        ),
+        ("derep a.fa --minuniquesize 2", "derep has no --minuniquesize: write --min-size"),
+        ("tree a.fa -m LG", "tree has no -m: write --distances"),
+        ("pairs a.fa --global", "pairs has no --global: write --mode global"),
         ("pairs a.fa -mode global", "pairs has no -mode: write --mode"),
     ],
 )
@@ -75,3 +83,15 @@ def test_what_is_advised_exists_and_what_exists_is_not_answered(options):
             assert not taken, (verb, taken)
             advised = set(re.findall(r"(?<![\w-])--?[A-Za-z][\w-]*", what))
             assert advised <= set(options[verb]), (verb, what)
+
+
+def test_other_programs_are_answered_with_the_verb_for_their_job(options, capsys):
+    for names, told in PROGRAMS.items():
+        verb, *more = told.split()
+        assert verb in options and all(word in options[verb] for word in more if word.startswith("-"))
+        for name in names.split():
+            assert main([name, "a.fa"]) == 2
+            sentence = (
+                f"tropalign: there is no verb {name}: its job is done by tropalign {told} (see tropalign --help)\n"
+            )
+            assert capsys.readouterr().err == sentence

@@ -70,15 +70,18 @@ def test_formats_by_suffix(few, tmp_path, suffix, reader):
 
 def test_tables_and_order(few, tmp_path):
     out, table = tmp_path / "out.sto.gz", tmp_path / "confidence.tsv"
-    assert main(["msa", few, "-o", str(out), "--confidence", str(table), "--order", "tree"]) == 0
+    assert main(["msa", few, "-o", str(out), "--confidence", str(table), "--row-order", "tree"]) == 0
     lines = [line for line in table.read_text().splitlines() if not line.startswith("#")]
     assert len(lines) == 1 + sum(map(len, rows_in(few).values()))
     names = list(dict.fromkeys(line.split("\t")[0] for line in lines[1:]))
     assert sorted(names) == sorted(rows_in(few))
-    assert f"# command: tropalign msa {few} --format stockholm --order tree --confidence {table}\n" in table.read_text()
+    assert (
+        f"# command: tropalign msa {few} --format stockholm --row-order tree --confidence {table}\n"
+        in table.read_text()
+    )
 
 
-@pytest.mark.parametrize("words", [[], ["--method", "clustalw"], ["--realign", "--mode", "fast"]])
+@pytest.mark.parametrize("words", [[], ["--method", "clustalw"], ["--realign", "--effort", "fast"]])
 def test_the_page_beside_is_the_page_alone(few, tmp_path, words):
     page, beside = tmp_path / "alone.html", tmp_path / "beside.html"
     assert main(["msa", few, *words, "-o", str(page)]) == 0
@@ -104,10 +107,10 @@ def test_the_page_beside_an_alignment_that_grows(few, tmp_path):
 
 def test_trees_out_and_in(few, tmp_path, capsys):
     tree, out, again = tmp_path / "x.nwk", tmp_path / "out.fa", tmp_path / "again.fa"
-    assert main(["msa", few, "-o", str(out), "--tree-out", str(tree), "--order", "tree"]) == 0
+    assert main(["msa", few, "-o", str(out), "--tree-out", str(tree), "--row-order", "tree"]) == 0
     leaves = [leaf.name for leaf in Phylo.read(io.StringIO(tree.read_text()), "newick").get_terminals()]
     assert leaves == list(rows_in(out))
-    assert main(["msa", few, "-o", str(again), "--tree-in", str(tree), "--order", "tree"]) == 0
+    assert main(["msa", few, "-o", str(again), "--tree-in", str(tree), "--row-order", "tree"]) == 0
     assert again.read_bytes() == out.read_bytes()
     text = tree.read_text().replace(leaves[0], "nobody")
     tree.write_text(text)
@@ -154,13 +157,16 @@ def test_several_files_are_one_family(few, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        (["--shard", "1/2", "-o", "x.shard", "--mode", "fast"], "mode fast aligns group after group and has no shards"),
+        (
+            ["--shard", "1/2", "-o", "x.shard", "--effort", "fast"],
+            "effort fast aligns group after group and has no shards",
+        ),
         (["--shard", "1/2", "-o", "x.shard", "--add", "y.fa"], "--shard shares out the posteriors of a family"),
         (["-", "-"], "standard input can be read once: name - once"),
         (["--cutoff", "0.9"], "--cutoff 0.9 is not a number from 0.0001 to 0.5"),
         (["--keep", "x"], "argument --keep: 'x' is not a number"),
         (["--consistency", "21"], "--consistency 21 is out of range: give a number from 0 to 20"),
-        (["--mode", "best"], "argument --mode: invalid choice: 'best'"),
+        (["--effort", "best"], "argument --effort: invalid choice: 'best'"),
         (["-o", "x.doc"], "x.doc: no format has the suffix '.doc'"),
         (["--confidence", "x.fa"], "x.fa: no format has the suffix '.fa'"),
         (["--html", "x.pdf"], "--html x.pdf: end the name in .html"),
@@ -169,7 +175,7 @@ def test_several_files_are_one_family(few, tmp_path):
         (["--keep-length"], "--keep-length belongs to --add"),
         (["more.fa", "--add", "x.fa"], "--add takes one alignment, but 2 files are named"),
         (["--merge", "x.fa", "--refine", "3"], "--refine has no meaning with --merge: leave it out"),
-        (["--add", "x.fa", "--order", "tree"], "--order has no meaning with --add: leave it out"),
+        (["--add", "x.fa", "--row-order", "tree"], "--row-order has no meaning with --add: leave it out"),
     ],
 )
 def test_wrong_usage(arguments, why, few, tmp_path, capsys, monkeypatch):
@@ -292,14 +298,14 @@ def test_memory_is_asked_for_once(family):
     """What is said beforehand is what some of the posteriors say, not the least that there could be."""
     batch = tropalign.read_sequences(family)[:24]
     with pytest.raises(tropalign.ResourceError) as refused:
-        tropalign.align_multiple(batch, mode="default", memory_bytes=100 << 20)
+        tropalign.align_multiple(batch, effort="default", memory_bytes=100 << 20)
     enough = int(1.05 * refused.value.needed_bytes)
-    assert len(tropalign.align_multiple(batch, mode="default", memory_bytes=enough).names) == len(batch)
+    assert len(tropalign.align_multiple(batch, effort="default", memory_bytes=enough).names) == len(batch)
 
 
 def test_memory_beforehand(family, tmp_path, capsys):
     code, text = refused([family, "-o", tmp_path / "out.fa", "--memory", "75M"], capsys)
-    assert code == 4 and " MiB are allowed: allow more with --memory, or align with --mode fast" in text
+    assert code == 4 and " MiB are allowed: allow more with --memory, or align with --effort fast" in text
 
 
 #: Runs the command and leaves its peak beside it. (What the system tells of a child begins with its parent's memory.)
@@ -330,7 +336,7 @@ def test_memory_is_kept(tmp_path, capsys):
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the system does not tell the peak")
 def test_memory_is_kept_in_mode_fast(tmp_path, capsys):
-    keeps_to_memory(tmp_path, capsys, [many(tmp_path), "--mode", "fast"])
+    keeps_to_memory(tmp_path, capsys, [many(tmp_path), "--effort", "fast"])
 
 
 def keeps_to_memory(tmp_path, capsys, options):
@@ -361,11 +367,11 @@ def test_a_killed_run_goes_on(some, tmp_path, start, n_parts, name):
 
 @pytest.mark.parametrize("n_parts", [1, 4])
 def test_a_killed_run_in_mode_fast_goes_on(tmp_path, start, n_parts):
-    goes_on(tmp_path, start, n_parts, "out.sto", [many(tmp_path), "--mode", "fast", "--tree-out", tmp_path / "x.nwk"])
+    goes_on(tmp_path, start, n_parts, "out.sto", [many(tmp_path), "--effort", "fast", "--tree-out", tmp_path / "x.nwk"])
 
 
 def many(tmp_path):
-    """300 proteins of 200 residues: some ten groups of mode fast."""
+    """300 proteins of 200 residues: some ten groups of effort fast."""
     texts, _ = evolved_family(300, 200, 1)
     return family_file(tmp_path, "".join(f">s{k}\n{text}\n" for k, text in enumerate(texts)), "many.fa")
 
@@ -408,7 +414,7 @@ def test_interrupted(long, tmp_path, start):
 
 
 def test_interrupted_while_groups_are_aligned(tmp_path, start):
-    interrupts(tmp_path, start, [many(tmp_path), *"--mode fast --rules quickprobs1 --refine 100000 -t 2".split()])
+    interrupts(tmp_path, start, [many(tmp_path), *"--effort fast --rules quickprobs1 --refine 100000 -t 2".split()])
 
 
 def interrupts(tmp_path, start, options):

@@ -27,7 +27,7 @@ def test_the_page_has_them(files, tmp_path):
     assert main(["msa", family, "--features", gff, "-o", out, "-q"]) == 0
     assert main(["msa", family, "--features", gff, "-o", str(tmp_path / "x.aln"), "--html", page, "-q"]) == 0
     assert features_in(out) == features_in(page) == [[1, 1, 5, "Domain", "<SH3>"]]
-    assert main(["msa", family, "--features", gff, "-o", out, "--order", "tree", "-q"]) == 0
+    assert main(["msa", family, "--features", gff, "-o", out, "--row-order", "tree", "-q"]) == 0
     ((row, *_),) = features_in(out)
     data = json.loads(re.search(r'id="data">(.*?)</script>', Path(out).read_text(), re.DOTALL)[1])
     assert data["names"][row] == "b"

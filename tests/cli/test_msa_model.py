@@ -77,10 +77,10 @@ def test_each(members, tmp_path):
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (["--mode", "fast"], "--mode has no meaning with --model"),
+        (["--effort", "fast"], "--effort has no meaning with --model"),
         (["--tree-out", "x.nwk"], "--tree-out has no meaning with --model"),
         (["--add", "x.fa"], "--add has no meaning with --model"),
-        (["--order", "tree"], "--order has no meaning with --model"),
+        (["--row-order", "tree"], "--row-order has no meaning with --model"),
         (["--strand", "adjust"], "--strand adjust turns sequences by their family"),
         (["--method", "clustalw"], "--model aligns by the model alone"),
         (["--device", "cuda:0"], "sequences are aligned to a model on the processor"),

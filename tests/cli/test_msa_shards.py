@@ -14,8 +14,8 @@ from tropalign.cli.main import main
 OUTPUTS = {
     "fasta": ["-o", "{}.fa"],
     "clustal": ["-o", "{}.aln.gz", "-f", "clustal", "--tree-out", "{}.nwk", "--confidence", "{}.tsv"],
-    "tree order": ["-o", "{}.sto", "-f", "stockholm", "--order", "tree", "--no-comments", "--seed", "3"],
-    "accurate": ["-o", "{}.fa", "--mode", "accurate", "--confidence", "{}.tsv"],
+    "tree order": ["-o", "{}.sto", "-f", "stockholm", "--row-order", "tree", "--no-comments", "--seed", "3"],
+    "accurate": ["-o", "{}.fa", "--effort", "accurate", "--confidence", "{}.tsv"],
     "a tree": ["-o", "{}.fa", "--tree-in", "guide.nwk", "--rules", "quickprobs1", "--consistency", "1"],
 }
 
@@ -108,8 +108,8 @@ def test_what_is_wrong_with_shards(capsys):
 
 def test_no_file_is_asked_of_them_that_other_verbs_make(capsys):
     assert main(["msa", "in.fa", "-q", "--shard", "1/1", "-o", "1.shard"]) == 0
-    assert main(["merge", "1.shard", "-o", "x.fa", "--table", "x.tsv"]) == 2
-    assert "--table: these shards hold none; tropalign cluster --table makes it" in capsys.readouterr().err
+    assert main(["merge", "1.shard", "-o", "x.fa", "--otu-table", "x.tsv"]) == 2
+    assert "--otu-table: these shards hold none; tropalign cluster --otu-table makes it" in capsys.readouterr().err
     assert not made("x")
 
 

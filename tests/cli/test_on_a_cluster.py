@@ -46,7 +46,7 @@ COMMANDS = {
     "scan": (["scan", *SEARCH], ".tbl"),
     "place, several files": ([*PLACE, "--table", "{}.tsv", "--jplace", "{}.jplace", "--strand", "both"], ".fa.zst"),
     "msa": (["msa", "FEW", "--confidence", "{}.tsv", "--tree-out", "{}.nwk"], ".sto"),
-    "msa fast": (["msa", "FEW", "--mode", "fast"], ".fa"),
+    "msa fast": (["msa", "FEW", "--effort", "fast"], ".fa"),
     "msa by CLUSTALW": (["msa", "FEW", "--method", "clustalw"], ".aln"),
     "tree": (["tree", "FEW", "--unaligned", "--distances-out", "{}.dist"], ".nwk"),
     "cluster": (["cluster", "examples/amplicons.fasta", "--uc", "{}.uc"], ".tsv"),

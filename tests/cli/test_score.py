@@ -52,7 +52,7 @@ def test_a_terminal_shows_columns_and_the_mean(files, capsys, monkeypatch):
     assert len({line.rindex(".") for line in lines[1:]}) == 1
 
 
-@pytest.mark.parametrize(("options", "n_columns"), [(["--mask", "mask"], 1), (["--all-columns"], 4)])
+@pytest.mark.parametrize(("options", "n_columns"), [(["--reference-columns", "mask"], 1), (["--all-columns"], 4)])
 def test_other_columns(files, capsys, options, n_columns):
     options = [str(files / word) if word == "mask" else word for word in options]
     assert main(["score", "--reference", str(files / "ref.fa"), str(files / "poor.fa"), *options]) == 0
@@ -67,8 +67,16 @@ def test_other_columns(files, capsys, options, n_columns):
         (["--reference", "twice", "good.fa"], 3, "x.txt: another reference has this name, suffixes aside: keep one"),
         (["--reference", "empty", "good.fa"], 3, "empty: there is no file in the directory: name another one"),
         (["--reference", "ref.fa", "ref.fa", "-o", "ref.fa"], 2, "ref.fa is an input: name another file to write to"),
-        (["--reference", "ref.fa", "good.fa", "--mask", "good.fa"], 3, "'>' marks no column: write 1 or x for"),
-        (["--reference", "refs", "tests", "--mask", "mask"], 2, "--mask is for one reference"),
+        (
+            ["--reference", "ref.fa", "good.fa", "--reference-columns", "good.fa"],
+            3,
+            "'>' marks no column: write 1 or x for",
+        ),
+        (
+            ["--reference", "refs", "tests", "--reference-columns", "mask"],
+            2,
+            "--reference-columns is for one reference",
+        ),
         (["--reference", "-", "-"], 2, "standard input can be read once: name - once"),
         (["--reference", "ref.fa", "good.fa", "-o", "s.parquet"], 2, "s.parquet: scores are tab-separated text: end"),
         (["--reference", "ref.fa", "good.fa", "-o", "s.csv.gz"], 2, "end the name in .tsv or .txt"),

@@ -256,3 +256,12 @@ def test_a_tree_behind_a_comment(tmp_path, capfd):
     path.write_text("[&R]\n(a:1,b:2);\n")
     assert main(["tree", str(path), "-q"]) == 0
     assert capfd.readouterr().out == "(a:1.00000000,b:2.00000000);\n"
+
+
+def test_distances_without_comments(tmp_path):
+    """Readers of tables take the first line for the names of the columns."""
+    out = ("-q", "-o", tmp_path / "x.nwk", "--distances-out")
+    assert main(["tree", PROTEINS, *map(str, out), str(tmp_path / "with.tsv")]) == 0
+    assert main(["tree", PROTEINS, *map(str, out), str(tmp_path / "without.tsv"), "--no-comments"]) == 0
+    with_line, without = ((tmp_path / name).read_text() for name in ("with.tsv", "without.tsv"))
+    assert with_line == f"# values: distance\n{without}" and without.startswith("\t")

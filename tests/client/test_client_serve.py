@@ -43,7 +43,7 @@ def url(home):
     (installed / "p.fa").write_text(FASTA)
     tropalign.SequenceStore.build(installed / "p.fa", installed / "swissprot.tdb")
     command = [sys.executable, "-m", "tropalign.cli.main", "serve", "--port", "0", "--folder", str(folder), "-q"]
-    command += ["--databases", str(installed)]
+    command += ["--stores", str(installed)]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         yield server.stdout.readline().partition("login?")[0]

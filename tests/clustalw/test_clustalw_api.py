@@ -25,7 +25,7 @@ def test_sequences_of_every_kind_give_the_same_alignment(tmp_path):
 def test_order_of_the_rows_and_trees_given(tmp_path):
     (tmp_path / "x.dnd").write_text(TREE)
     for tree in (TREE, tmp_path / "x.dnd"):
-        as_read, by_tree = (ta.align_clustalw(FAMILY, tree=tree, order=order) for order in ("input", "tree"))
+        as_read, by_tree = (ta.align_clustalw(FAMILY, tree=tree, row_order=order) for order in ("input", "tree"))
         assert as_read.names == ("a", "b", "c") and by_tree.names == ("c", "a", "b")
         assert dict(zip(as_read.names, as_read, strict=True)) == dict(zip(by_tree.names, by_tree, strict=True))
         assert as_read.tree == TREE
@@ -53,7 +53,7 @@ def test_what_a_stage_tells():
     ("error", "call", "why"),
     [
         (UsageError, {"options": {"gap_open": 3}}, "an object of type dict is no ClustalwOptions: make one"),
-        (UsageError, {"order": "length"}, "order 'length' is none of input, tree"),
+        (UsageError, {"row_order": "length"}, "row_order 'length' is none of input, tree"),
         (UsageError, {"tree": 3}, "an object of type int is no tree: give Newick text or a file's Path"),
         (UsageError, {"progress": 1}, "progress 1 is not a function"),
         (UsageError, {"n_threads": -1}, "n_threads -1 is out of range"),

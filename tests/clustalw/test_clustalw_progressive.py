@@ -94,7 +94,7 @@ def expected_columns(batch, options, tree, weights, distances):
     )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(jobs(), st.integers(1, 3), st.sampled_from([0, 1 << 20]))
 def check_against_oracle(job, n_threads, step_bytes):
     columns, order = expected_columns(*job)
@@ -109,7 +109,7 @@ def test_equals_plain_python(isa):
     check_against_oracle()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(jobs(), st.integers(1, 3))
 def test_compat_always_aligns(job, n_threads):
     """No oracle but the original itself; whatever comes in, residues ascend and no column is empty."""

@@ -58,7 +58,7 @@ def pair_similarity(batch, options):
     return similar
 
 
-@settings(max_examples=70, deadline=None)
+@settings(max_examples=70)
 @given(
     seed=st.integers(0, 2**32 - 1),
     is_dna=st.booleans(),
@@ -92,7 +92,7 @@ def test_greedy_is_the_plain_rule(seed, is_dna, definition, least, mode, covered
         assert found.identity[k] == pytest.approx(pair_similarity(batch, member)(k, representatives[labels[k]]))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     seed=st.integers(0, 2**32 - 1),
     definition=st.sampled_from(sorted(DEFINITIONS)),
@@ -161,7 +161,7 @@ def test_linkages_are_those_of_scipy(method):
         assert 1 < len(found) < len(batch)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(
     seed=st.integers(0, 2**32 - 1),
     is_dna=st.booleans(),

@@ -136,7 +136,7 @@ def test_files_and_labels_make_one_table(files, reads, tmp_path):
     for number, names in enumerate((several, [everything])):
         table, out = tmp_path / f"{number}.tsv", tmp_path / f"{number}.out.tsv"
         fasta = tmp_path / f"{number}.fa"
-        words = ["cluster", *names, *how, "--table", str(table), "--representatives", str(fasta), "-o", str(out)]
+        words = ["cluster", *names, *how, "--otu-table", str(table), "--representatives", str(fasta), "-o", str(out)]
         assert main(words) == 0
         head, *lines = table.read_text().splitlines()
         tables.append((head, sorted(lines)))
@@ -152,21 +152,25 @@ def test_files_and_labels_make_one_table(files, reads, tmp_path):
 @pytest.mark.parametrize(
     ("words", "code", "sentence"),
     [
-        (["--samples", "label"], 2, "--samples belongs to --table"),
-        (["--relabel", "Otu"], 2, "--relabel belongs to --representatives and --table"),
-        (["--table", "x.biom.txt.fa"], 2, ".fa"),
+        (["--samples", "label"], 2, "--samples belongs to --otu-table"),
+        (["--relabel", "Otu"], 2, "--relabel belongs to --representatives and --otu-table"),
+        (["--otu-table", "x.biom.txt.fa"], 2, ".fa"),
         (["--dereplicate", "--method", "single", "--shard", "1/2"], 2, "leave --dereplicate out"),
-        (["--relabel", "", "--table", "t.tsv"], 2, "--relabel: give letters"),
-        (["--relabel", "#x", "--table", "t.tsv"], 2, "--relabel #x: readers"),
-        (["--table", "t.tsv", "--samples", "underscore", "--dry-run"], 3, "its name tells no sample"),
-        (["--table", "t.tsv", "--samples", "underscore", "--method", "single", "--shard", "1/2"], 3, "tells no sample"),
-        (["--otutabout", "x"], 2, "write --table"),
+        (["--relabel", "", "--otu-table", "t.tsv"], 2, "--relabel: give letters"),
+        (["--relabel", "#x", "--otu-table", "t.tsv"], 2, "--relabel #x: readers"),
+        (["--otu-table", "t.tsv", "--samples", "underscore", "--dry-run"], 3, "its name tells no sample"),
+        (
+            ["--otu-table", "t.tsv", "--samples", "underscore", "--method", "single", "--shard", "1/2"],
+            3,
+            "tells no sample",
+        ),
+        (["--otutabout", "x"], 2, "write --otu-table"),
         (["--relabel_sha1"], 2, "write --relabel sha1"),
         (["-", "-"], 2, "standard input can be read once"),
         (["-", "--samples", "file"], 2, "standard input has no name"),
         (["-"], 2, "standard input has no name to call a sample by"),
         (["absent.fa"], 3, "absent.fa"),
-        (["{0}", "--samples", "file", "--table", "{1}/t.tsv"], 3, "as"),
+        (["{0}", "--samples", "file", "--otu-table", "{1}/t.tsv"], 3, "as"),
     ],
 )
 def test_what_the_command_refuses(files, tmp_path, capsys, words, code, sentence):

@@ -133,7 +133,7 @@ def squares(found):
     return [result.value[0] for result in found]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @example([1] * 20, 3, 1, False, 0.0, 0.3)
 @example([1] * 20, 3, 2, False, 0.0, 0.3)
 @example([1] * 20, 3, 3, False, 0.0, 0.3)

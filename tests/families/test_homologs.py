@@ -121,7 +121,7 @@ def test_small_families_and_equal_rows(sets, n):
 @pytest.mark.parametrize(
     ("how", "error", "sentence"),
     [
-        ({"mode": "fast"}, UsageError, "homologs help families of up to 500 sequences"),
+        ({"effort": "fast"}, UsageError, "homologs help families of up to 500 sequences"),
         ({"drop_foreign": True}, UsageError, "homologs of a foreign member hide it"),
         ({"tree": "((m0,m1),(m2,m3));"}, UsageError, "homologs are not in the tree that is given"),
         ({"max_homologs": 0}, UsageError, "max_homologs 0"),

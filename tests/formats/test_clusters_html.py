@@ -3,6 +3,7 @@
 import copy
 import io
 import itertools
+import tracemalloc
 from xml.etree import ElementTree
 
 import numpy as np
@@ -13,7 +14,7 @@ from formats.page import FOREIGN
 from formats.test_pairs_html import HOSTILE, data_of
 from formats.test_placed import HEADER
 from tropalign.formats.clusters import ClustersContext, report, tables
-from tropalign.formats.clusters.report import chosen_rows, member_identities, packed_cigars
+from tropalign.formats.clusters.report import chosen_rows, member_identities, packed_cigars, page_bytes
 from tropalign.formats.registry import make_writer
 
 OTHER_STRAND = str.maketrans("ACGT", "TGCA")
@@ -289,3 +290,16 @@ def test_pages_are_the_same_again(found, tmp_path):
     assert data_of(page_of(ta.read_result(tmp_path / "x.result")))[0] == data_of(page_of(found))[0]
     found.write(tmp_path / "x.html")
     assert b"<title>tropalign</title>" in (tmp_path / "x.html").read_bytes()
+
+
+@pytest.mark.parametrize(("n", "length"), [(20, 50_000), (4_000, 100)])
+def test_the_memory_of_the_page_is_reckoned(n, length, tmp_path):
+    """What Python and NumPy allocate while it is made, of few letters and of many."""
+    letters = np.random.default_rng(1).choice(list("ACGT"), (n, length))
+    found = ta.dereplicate(ta.SequenceBatch.from_strings(["".join(row) for row in letters])).clusters()
+    tracemalloc.start()
+    try:
+        found.write(tmp_path / "page.html")
+        assert tracemalloc.get_traced_memory()[1] < page_bytes(n, n * length) + (1 << 20)
+    finally:
+        tracemalloc.stop()

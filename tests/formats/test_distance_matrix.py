@@ -25,13 +25,13 @@ def parsed(text):
     return parse_distance_matrix(text.encode().split(b"\n"), "x.phy")
 
 
-@given(st.integers(2, 12), st.integers(0, 1000), st.sampled_from(["phylip", "tsv"]))
+@given(st.integers(2, 12), st.integers(0, 1000), st.sampled_from(["phylip", "tsv"]), st.booleans())
 @settings(max_examples=30)
-def test_what_is_written_is_read_again(n, seed, form):
+def test_what_is_written_is_read_again(n, seed, form, has_comments):
     condensed = np.random.default_rng(seed).random(n * (n - 1) // 2).round(8)
     names = tuple(f"taxon_{k}" for k in range(n))
     out = io.BytesIO()
-    write_distance_matrix(names, condensed, form, out)
+    write_distance_matrix(names, condensed, out, form, has_comments)
     lines = out.getvalue().split(b"\n")
     assert is_distance_matrix(lines[0])
     found_names, found = parse_distance_matrix(lines, "x")

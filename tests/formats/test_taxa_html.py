@@ -244,3 +244,53 @@ def test_without_samples_and_without_reads(opened_report):
 def test_pages_are_the_same_whatever_the_order():
     assert page_of() == page_of(dict(reversed(OWN.items())))
     assert data_of(page_of())[1]["count"].max() == 5 * 10**9
+
+
+def test_samples_stand_side_by_side(opened_report):
+    """Of each sample the counts of the taxa that have colours, by the definition; another middle has others."""
+    page = opened_report(page_of())
+    for root in [(), ("Bacteria",), ("Bacteria", "Firmicutes")]:
+        page("page.rings.setRoot(arguments[0])", NAMES.index(root))
+        names = page("page.bars.pieces.map((piece) => page.names[piece.taxon])")
+        below = [taxon for taxon in NAMES if taxon[:-1] == root and taxon]
+        fork = root
+        while len(below) == 1:
+            fork = below[0]
+            below = [taxon for taxon in NAMES if taxon[:-1] == fork and taxon]
+        below.sort(key=lambda taxon: -within(taxon))
+        assert names[:-2] == [taxon[-1] for taxon in below]
+        for sample in range(3):
+            counts = page("[...page.bars.counts[arguments[0]]]", sample)
+            assert counts[:-2] == [within(taxon, sample) for taxon in below] and counts[-2] == 0
+            assert sum(counts) == within(root, sample)
+
+
+def test_a_taxon_has_one_colour_in_all_samples(opened_report):
+    page = opened_report(page_of())
+    hues = []
+    for sample in (-1, 0, 1, 2):
+        page.choose("sample", str(sample))
+        hues.append(page("Object.fromEntries(page.rings.paintOf)"))
+    assert hues[1] and all(other[k] == hues[0][k] for other in hues for k in other)
+    assert page("page.bars.pieces[0].hue") == hues[0][str(page("page.bars.pieces[0].taxon"))]
+
+
+def test_many_taxa_are_others_and_bars_obey(opened_report):
+    own = {("A", f"t{k:02}"): (1, 100 - k, k, 5) for k in range(40)}
+    page = opened_report(page_of(own))
+    assert page("page.bars.pieces.length") == 13 and page("page.bars.pieces[11].name") == "29 others"
+    assert page("page.bars.counts[0][11]") == sum(100 - k for k in range(11, 40))
+    click = """page.bars.canvas.dispatchEvent(new MouseEvent("click", {bubbles: true,
+        clientX: page.bars.canvas.getBoundingClientRect().x + arguments[0],
+        clientY: page.bars.canvas.getBoundingClientRect().y + arguments[1]}))"""
+    page(click, page("page.bars.left") + 3, 10)
+    assert page("page.names[page.chosen]") == "t00"
+    page(click, 3, 30)
+    assert page("page.sample") == 1 and page.find("sample").get_attribute("value") == "1"
+    text = page("""(() => { const b = page.bars, brush = new SvgBrush(600, b.height, "#ffffff");
+        b.paint(brush, 600, ON_PAPER, false);
+        return brush.text("samples"); })()""")
+    words = [each.text for each in ElementTree.fromstring(text).iter("{http://www.w3.org/2000/svg}text")]
+    assert {*SAMPLES, "t00", "29 others"} <= {*words}
+    page.find("bars-svg").click()
+    page.find("bars-png").click()

@@ -41,7 +41,7 @@ def test_the_shape_that_devices_run(device):
     check_posteriors(device, PROTEIN_2, random_family(2, [40, 420, 130]), Shape())
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_any_family(host, data):
     lengths = data.draw(st.lists(st.integers(1, 50), min_size=2, max_size=4))
@@ -103,7 +103,7 @@ def test_shares_of_elements(vendor_device, keep):
     assert len(found[2]) > 100
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_any_shares(host, data):
     lengths = data.draw(st.lists(st.integers(1, 40), min_size=2, max_size=3))
@@ -153,7 +153,7 @@ def test_consistency(vendor_device):
     check_relax(vendor_device, twice(2, lengths), 32, rule(6, [0, 1, 0, 1, 1, 0], gain=0))
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_consistency_of_any_family(host, data):
     lengths = data.draw(st.lists(st.integers(1, 70), min_size=3, max_size=7))

@@ -74,7 +74,7 @@ def test_costs_with_decimals(device, mode):
         assert found.score.dtype == np.float64
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_any_set(device, data):
     """Lengths from 1, ties, few letters, all sources of scores."""

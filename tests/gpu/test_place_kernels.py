@@ -51,7 +51,7 @@ def test_the_shape_that_devices_run(device):
     check_places(device, vectors, codes[: offsets[9]], offsets[:10], PAPARA, Shape())
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_any_reference(device, data):
     """Lengths from 0, reads longer than the reference, all state sets, branches that are all gaps or none."""

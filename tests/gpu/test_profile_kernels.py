@@ -53,7 +53,7 @@ def test_profiles_of_several_strips(vendor_device):
     check(vendor_device, 1, [(1, 1), (64, 65), (65, 1), (1, 130), (200, 140)])
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     seed=st.integers(0, 10**6),
     sizes=st.lists(st.tuples(st.integers(1, 130), st.integers(1, 130)), max_size=4),

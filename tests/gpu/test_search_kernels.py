@@ -47,7 +47,7 @@ def test_the_shape_that_devices_run(device):
     check(device, 1, [150, 300], [200, 31])
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_any_model(host, data):
     sizes = data.draw(st.lists(st.integers(1, 40), min_size=1, max_size=2))

@@ -16,7 +16,7 @@ from tropalign.semirings.gpu_matrices import ProductTask
 from tropalign.semirings.tropical_closures import NegativeCycle
 from tropalign.tropical import BOOL, HMM, MAX_PLUS, MIN_PLUS, chain, closure, matmul, zero_of
 
-SETTINGS = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+SETTINGS = settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 DTYPES = (np.float32, np.int16, np.int32)
 
 

@@ -18,7 +18,7 @@ from tropalign.semirings.gpu import INFINITY, Kind, Layout, ProductsOnGpu
 from tropalign.semirings.self_test import check_gpu, random_matrix
 
 FLOATS, POSITIVE = Layout(Kind.FLOATS, 32), Layout(Kind.POSITIVE, 32)
-SETTINGS = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+SETTINGS = settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def layouts(device):

@@ -113,7 +113,7 @@ def test_insertions_get_columns():
     assert list(add(old, new, keep_length=True))[2:] == ["MKVERTLAWCHILW"] * 3
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 6), st.integers(1, 12))
 def test_opened_columns(seed, n_new, n_columns):
     """Old columns keep their order, each residue a place of its own, and insertions stay between their neighbours."""

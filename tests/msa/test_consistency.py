@@ -242,7 +242,7 @@ def test_no_weight_at_all_changes_nothing():
     compare(store, shares(matrices))
 
 
-@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.integers(0, 70), max_size=20), st.integers(0, 2**32), st.floats(0, 0.6), st.integers(1, 4))
 def test_the_same_bytes_everywhere(monkeypatch, lengths, seed, density, n_threads):
     """For any number of threads and every instruction set; and near the oracle."""

@@ -1,4 +1,4 @@
-"""What alignments agree on, against a count of every pair of residues; and mode accurate, which asks for it."""
+"""What alignments agree on, against a count of every pair of residues; and effort accurate, which asks for it."""
 
 from collections import Counter
 
@@ -69,8 +69,8 @@ def test_the_model_of_the_rules_votes_first():
 
 
 def test_mode_accurate_is_the_alignment_of_the_votes():
-    alignment = tropalign.align_multiple(FAMILY, mode="accurate", refine=0, n_threads=1)
-    again = tropalign.align_multiple(FAMILY, mode="accurate", refine=0, n_threads=2)
+    alignment = tropalign.align_multiple(FAMILY, effort="accurate", refine=0, n_threads=1)
+    again = tropalign.align_multiple(FAMILY, effort="accurate", refine=0, n_threads=2)
     assert (alignment.columns == again.columns).all()
     pairs_of = [{tuple(c) for c in _aligned(tropalign.align_multiple(FAMILY, rules=rules, refine=0))}
                 for rules in ("tropalign", "quickprobs2")]  # fmt: skip
@@ -80,7 +80,7 @@ def test_mode_accurate_is_the_alignment_of_the_votes():
 
 def test_progress_of_mode_accurate_ascends():
     told = []
-    tropalign.align_multiple(FAMILY, mode="accurate", progress=lambda stage, share: told.append((stage, share)))
+    tropalign.align_multiple(FAMILY, effort="accurate", progress=lambda stage, share: told.append((stage, share)))
     values = [share for _, share in told]
     assert values == sorted(values) and 0.9 < values[-1] <= 1
     assert "other models" in [stage for stage, _ in told]

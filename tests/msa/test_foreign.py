@@ -32,16 +32,16 @@ def batch_of(n, length=100):
 
 
 @pytest.mark.parametrize("kind", ["protein", "DNA"])
-@pytest.mark.parametrize("mode", ["default", "accurate"])
-def test_a_stranger_is_named_and_dropped(kind, mode):
+@pytest.mark.parametrize("effort", ["default", "accurate"])
+def test_a_stranger_is_named_and_dropped(kind, effort):
     family, foreign = members(kind), stranger(kind)
     given = dict(list(family.items())[:3]) | {"stranger": foreign} | dict(list(family.items())[3:])
     with pytest.warns(TropalignWarning, match="^1 of 9 sequences does .*: stranger; drop_foreign leaves it out"):
-        whole = tropalign.align_multiple(given, mode=mode)
+        whole = tropalign.align_multiple(given, effort=effort)
     assert len(whole) == 9
     with pytest.warns(TropalignWarning, match="to the family: stranger; left out$"):
-        found = tropalign.align_multiple(given, mode=mode, drop_foreign=True)
-    alone = tropalign.align_multiple(family, mode=mode)
+        found = tropalign.align_multiple(given, effort=effort, drop_foreign=True)
+    alone = tropalign.align_multiple(family, effort=effort)
     assert list(found) == list(alone) and found.tree == alone.tree
     np.testing.assert_array_equal(found.residue_confidence, alone.residue_confidence)
 
@@ -80,8 +80,8 @@ def test_each_limit_counts(nearest, mean, is_foreign):
 @pytest.mark.parametrize(
     ("how", "sentence"),
     [
-        ({"mode": "fast"}, "leave drop_foreign out, or choose mode default"),
-        ({"rules": "quickprobs2"}, "leave drop_foreign out, or choose mode default"),
+        ({"effort": "fast"}, "leave drop_foreign out, or choose effort default"),
+        ({"rules": "quickprobs2"}, "leave drop_foreign out, or choose effort default"),
         ({"tree": "((a,b),(c,d));"}, "drop_foreign would take members out of the tree that is given: leave one out"),
     ],
 )

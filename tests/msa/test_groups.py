@@ -21,7 +21,7 @@ def dense(row_sizes, columns, values, n_columns):
     return found
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 4), st.integers(1, 4), st.integers(1, 3))
 def test_pooled_posteriors(seed, n_x, n_y, n_threads):
     rng = np.random.default_rng(seed)

@@ -60,7 +60,7 @@ def test_one_group_is_a_small_family():
     """Where all sequences fit one group, the stages are those of a small family."""
     batch, _ = family(12, depth=2.0)
     found = aligned(batch, division=Division(most_items=12), consistency=2, refine=30)
-    expected = tropalign.align_multiple(batch, mode="default")
+    expected = tropalign.align_multiple(batch, effort="default")
     assert found.columns.tolist() == expected.columns.tolist()
     np.testing.assert_allclose(
         calibrated(found.residue_confidence), expected.residue_confidence, atol=0.2

@@ -32,7 +32,7 @@ def test_common_subsequences_of_every_number_of_words(isa):
     assert all_lengths(sequences, 4, 2).tolist() == expected
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=140), min_size=1, max_size=20))
 def test_common_subsequences(sequences):
     expected = [[oracle.common_subsequence(x, y, 3) for y in sequences] for x in sequences]

@@ -6,33 +6,33 @@ import pytest
 from clone import ROOT, skip_without
 
 from tropalign.errors import TropalignError, TropalignWarning
-from tropalign.msa.options import MODES, MOST_SEQUENCES, MsaOptions, options_of
+from tropalign.msa.options import EFFORTS, MOST_SEQUENCES, MsaOptions, options_of
 
 
-@pytest.mark.parametrize("mode", MODES)
-def test_a_mode_is_its_line_of_the_table(mode):
-    options = options_of(mode)
-    assert options.mode == mode and {name: getattr(options, name) for name in MODES[mode]} == MODES[mode]
+@pytest.mark.parametrize("effort", EFFORTS)
+def test_a_mode_is_its_line_of_the_table(effort):
+    options = options_of(effort)
+    assert options.effort == effort and {name: getattr(options, name) for name in EFFORTS[effort]} == EFFORTS[effort]
 
 
 def test_what_is_given_counts():
     options = options_of("accurate", refine=7, rules=None, keep=0, seed=3)
-    assert (options.refine, options.rules, options.keep, options.seed) == (7, MODES["accurate"]["rules"], 0.0, 3)
+    assert (options.refine, options.rules, options.keep, options.seed) == (7, EFFORTS["accurate"]["rules"], 0.0, 3)
     assert options.parameters()["refine"] == "7"
 
 
 def test_large_families_are_aligned_fast():
-    assert options_of(n_sequences=MOST_SEQUENCES).mode == "default"
-    with pytest.warns(TropalignWarning, match="501 sequences are aligned in mode fast"):
-        assert options_of(n_sequences=MOST_SEQUENCES + 1).mode == "fast"
-    assert options_of("accurate", MOST_SEQUENCES + 1).mode == "accurate"
+    assert options_of(n_sequences=MOST_SEQUENCES).effort == "default"
+    with pytest.warns(TropalignWarning, match="501 sequences are aligned with effort fast"):
+        assert options_of(n_sequences=MOST_SEQUENCES + 1).effort == "fast"
+    assert options_of("accurate", MOST_SEQUENCES + 1).effort == "accurate"
 
 
 @pytest.mark.parametrize(
     ("given", "why"),
     [
-        ({"mode": "best"}, "mode 'best' is none of default, accurate, fast"),
-        ({"mode": 3}, "mode 3 is none of default, accurate, fast"),
+        ({"effort": "best"}, "effort 'best' is none of default, accurate, fast"),
+        ({"effort": 3}, "effort 3 is none of default, accurate, fast"),
         ({"rules": "probcons"}, "rules 'probcons' is none of tropalign, quickprobs1, quickprobs2"),
         ({"consistency": -1}, "consistency -1 is out of range: give a number from 0 to 20"),
         ({"consistency": 1.5}, "consistency 1.5 is not a whole number"),
@@ -54,7 +54,7 @@ def test_wrong_options(given, why):
 
 def test_options_are_checked_however_they_are_made():
     with pytest.raises(TropalignError, match="is none of default"):
-        MsaOptions(mode="slow")
+        MsaOptions(effort="slow")
 
 
 def test_the_page_has_the_table():
@@ -64,10 +64,10 @@ def test_the_page_has_the_table():
     head, *rows = re.findall(
         r"^\| (?:option|`--(\w+)[^|]*) \| .* \| ([^|]+) \| ([^|]+) \| ([^|]+) \|$", table, re.MULTILINE
     )
-    modes = [word.strip("`") for word in head[1:]]
-    assert modes == list(MODES)
-    for mode, *told in zip(modes, *[row[1:] for row in rows], strict=True):
+    efforts = [word.strip("`") for word in head[1:]]
+    assert efforts == list(EFFORTS)
+    for effort, *told in zip(efforts, *[row[1:] for row in rows], strict=True):
         assert {row[0]: text for row, text in zip(rows, told, strict=True)} == {
             name: f"{value:g}" if isinstance(value, float) else str(value)
-            for name, value in {**MODES[mode], "seed": 0}.items()
+            for name, value in {**EFFORTS[effort], "seed": 0}.items()
         }

@@ -1,4 +1,4 @@
-"""Families of odd sequences: a row without its gaps is its sequence, whatever the mode, and old rows stay together."""
+"""Families of odd sequences: a row without its gaps is its sequence with any effort, and old rows stay together."""
 
 import numpy as np
 from hypothesis import given, settings
@@ -9,11 +9,11 @@ from tropalign.results.multiple import MultipleAlignment
 
 LETTERS = {"protein": "ARNDCQEGHILKMFPSTWYVBZX*JUOark", "nucleotide": "ACGTURYSWKMBDHVNacgtn"}
 HOW = (
-    {"mode": "default"},
-    {"mode": "default", "rules": "quickprobs1", "refine": 3},
-    {"mode": "default", "rules": "quickprobs2", "keep": 0.3, "order": "tree"},
-    {"mode": "accurate"},
-    {"mode": "fast"},
+    {"effort": "default"},
+    {"effort": "default", "rules": "quickprobs1", "refine": 3},
+    {"effort": "default", "rules": "quickprobs2", "keep": 0.3, "row_order": "tree"},
+    {"effort": "accurate"},
+    {"effort": "fast"},
 )
 CLUSTALW = (
     tropalign.ClustalwOptions(),
@@ -44,7 +44,7 @@ def same_sequences(alignment, texts):
     assert {name: row.replace("-", "") for name, row in zip(alignment.names, alignment, strict=True)} == texts
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(families(), st.sampled_from(HOW))
 def test_rows_without_gaps_are_the_sequences(family, how):
     found = tropalign.align_multiple(batch_of(*family), **how, **ALONE)
@@ -54,7 +54,7 @@ def test_rows_without_gaps_are_the_sequences(family, how):
         assert np.isfinite(confidence).all() and ((confidence >= 0) & (confidence <= 1)).all()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(families(), st.sampled_from(CLUSTALW))
 def test_so_they_are_by_clustalw(family, options):
     found = tropalign.align_clustalw(batch_of(*family), options, **ALONE)
@@ -99,7 +99,7 @@ def keep_their_columns(found, rows, old):
     assert places == sorted(set(places))
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(old_and_new(), st.booleans())
 def test_old_rows_stay_together_where_sequences_are_added(case, keep_length):
     old, _, new = case
@@ -120,7 +120,7 @@ def is_part(letters, text):
     return all(letter in left for letter in letters)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(old_and_new())
 def test_rows_of_both_alignments_stay_together(case):
     first, second, _ = case

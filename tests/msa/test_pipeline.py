@@ -42,10 +42,12 @@ def test_a_family():
     assert len(found.residue_confidence) == len(found.columns)
 
 
-@pytest.mark.parametrize("mode", ["default", "accurate"])
+@pytest.mark.parametrize("effort", ["default", "accurate"])
 @pytest.mark.parametrize("rules", ["quickprobs1", "quickprobs2"])
-def test_the_same_for_any_number_of_threads(mode, rules):
-    first, second, third = (tropalign.align_multiple(FAMILY, mode=mode, rules=rules, n_threads=n) for n in (1, 2, 5))
+def test_the_same_for_any_number_of_threads(effort, rules):
+    first, second, third = (
+        tropalign.align_multiple(FAMILY, effort=effort, rules=rules, n_threads=n) for n in (1, 2, 5)
+    )
     assert first == second == third
     assert np.array_equal(first.residue_confidence, third.residue_confidence)
 
@@ -65,7 +67,7 @@ def test_small_and_identical_ones(sequences):
         assert list(found) == sequences
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(st.text("ARNDCQEGHILKMFPSTWYVBZX*JUOarnd", min_size=1, max_size=60), min_size=1, max_size=6))
 def test_any_letters(sequences):
     found = tropalign.align_multiple(sequences, alphabet="protein", n_threads=1)
@@ -137,20 +139,22 @@ def test_long_pairs_are_refused_and_take_fewer_threads(monkeypatch):
 def test_memory_that_does_not_suffice_is_known_beforehand():
     family = {f"s{k}": "MKVLAW" * 20 for k in range(60)}
     with pytest.raises(ResourceError) as caught:
-        tropalign.align_multiple(family, memory_bytes=1 << 20, mode="default")
-    assert "the consistency of 60 sequences needs" in str(caught.value) and "align with mode fast" in str(caught.value)
+        tropalign.align_multiple(family, memory_bytes=1 << 20, effort="default")
+    assert "the consistency of 60 sequences needs" in str(caught.value) and "align with effort fast" in str(
+        caught.value
+    )
     assert caught.value.needed_bytes > caught.value.allowed_bytes == 1 << 20
 
 
 @pytest.mark.parametrize(
-    ("n", "length", "mode"), [(60, 120, "default"), (24, 300, "accurate"), (200, 100, "fast"), (100, 150, "fast")]
+    ("n", "length", "effort"), [(60, 120, "default"), (24, 300, "accurate"), (200, 100, "fast"), (100, 150, "fast")]
 )
-def test_the_memory_that_is_asked_for_first_suffices(n, length, mode):
+def test_the_memory_that_is_asked_for_first_suffices(n, length, effort):
     texts, _ = evolved_family(n, length, 3, depth=2.0)
     with pytest.raises(ResourceError) as caught:
-        tropalign.align_multiple(texts, mode=mode, memory_bytes=12 << 20)
+        tropalign.align_multiple(texts, effort=effort, memory_bytes=12 << 20)
     needed = caught.value.needed_bytes
-    assert len(tropalign.align_multiple(texts, mode=mode, memory_bytes=needed)) == n
+    assert len(tropalign.align_multiple(texts, effort=effort, memory_bytes=needed)) == n
 
 
 class Memory:
@@ -229,7 +233,7 @@ def test_a_run_that_goes_on_may_want_confidence_as_well():
 
 
 def test_rows_in_the_order_of_the_tree():
-    found = tropalign.align_multiple(FAMILY, order="tree")
+    found = tropalign.align_multiple(FAMILY, row_order="tree")
     whole = tropalign.align_multiple(FAMILY)
     assert dict(zip(found.names, found, strict=True)) == dict(zip(whole.names, whole, strict=True))
     assert abs(found.names.index("human") - found.names.index("mouse")) == 1
@@ -241,7 +245,7 @@ def test_a_tree_that_is_given(tmp_path):
     assert again == whole and again.tree == whole.tree
     path = tmp_path / "x.nwk"
     path.write_text("((human:1,myo:1):1,(beta:1,(mouse:1,short:1):1):1);")
-    other = tropalign.align_multiple(FAMILY, tree=path, order="tree")
+    other = tropalign.align_multiple(FAMILY, tree=path, row_order="tree")
     assert other.names == ("human", "myo", "beta", "mouse", "short") and other.tree != whole.tree
     assert tropalign.align_multiple({"one": "MKV"}).tree == "one;"
 
@@ -256,7 +260,11 @@ def test_a_tree_that_is_given(tmp_path):
             "the tree: the tree has 'who', which",
         ),
         ({"tree": 3}, UsageError, "an object of type int is no tree: give Newick text or a file's Path"),
-        ({"tree": "(human,(mouse,(beta,(myo,short))));", "mode": "fast"}, UsageError, "mode fast makes its own tree"),
+        (
+            {"tree": "(human,(mouse,(beta,(myo,short))));", "effort": "fast"},
+            UsageError,
+            "effort fast makes its own tree",
+        ),
     ],
 )
 def test_trees_that_do_not_fit(given, error, why):
@@ -268,13 +276,13 @@ def test_trees_that_do_not_fit(given, error, why):
 @pytest.mark.parametrize(
     ("given", "why"),
     [
-        ({"order": "names"}, "order 'names' is none of input, tree"),
-        ({"order": None}, "order None is none of input, tree"),
+        ({"row_order": "names"}, "row_order 'names' is none of input, tree"),
+        ({"row_order": None}, "row_order None is none of input, tree"),
         ({"progress": 3}, "progress 3 is not a function: give one that takes a stage and a share"),
         ({"device": None}, "None is no device"),
         ({"n_threads": -1}, "n_threads -1 is out of range"),
         ({"memory_bytes": "8G"}, "memory_bytes '8G' is not a whole number"),
-        ({"mode": ["fast"]}, "mode ['fast'] is none of default"),
+        ({"effort": ["fast"]}, "effort ['fast'] is none of default"),
     ],
 )
 def test_wrong_calls(given, why):
@@ -323,7 +331,7 @@ def test_shares_of_stages():
 def test_the_fast_mode():
     family = {f"{name}{k}": text[k:] for name, text in FAMILY.items() for k in range(9)}
     runs = [
-        tropalign.align_multiple(family, mode="fast", n_threads=n, order=order)
+        tropalign.align_multiple(family, effort="fast", n_threads=n, row_order=order)
         for n, order in [(1, "input"), (2, "tree")]
     ]
     assert residues_of(runs[0]) == family and (runs[0].letters != ord("-")).any(0).all()

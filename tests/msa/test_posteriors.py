@@ -118,7 +118,7 @@ def test_the_share_of_the_hmm(isa, share):
     np.testing.assert_allclose(matrix, wanted(model, *texts)[1], atol=NEAR)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(st.text("ACDEFGHIKLMNPQRSTVWYXBZJUO*", min_size=1, max_size=60), min_size=2, max_size=6))
 def test_any_sequences(texts):
     pairs = [(x, y) for x in range(len(texts)) for y in range(x)]

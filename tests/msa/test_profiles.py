@@ -11,7 +11,7 @@ from tropalign.errors import InputError, ScoringError, UsageError
 from tropalign.msa import align_profile_to_sequence, align_profiles, profile_of
 
 LETTERS = "ACDEFGHIKLMNPQRSTVWY-"
-SETTINGS = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+SETTINGS = settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @st.composite

@@ -63,7 +63,7 @@ def families(draw, most=12, longest=60):
     return lengths, matrices, children, _native.sequence_weights(children, branches), seed
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(families())
 def test_progressive(family):
     lengths, matrices, children, weights, _ = family
@@ -96,7 +96,7 @@ def test_progressive_on_each_instruction_set(isa, lengths):
 
 @pytest.mark.parametrize("accept", ["always", "not_longer"])
 @pytest.mark.parametrize("split", ["random", "gap"])
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(family=families(most=7, longest=25))
 def test_refine(split, accept, family):
     lengths, matrices, children, weights, seed = family
@@ -110,7 +110,7 @@ def test_refine(split, accept, family):
         np.testing.assert_array_equal(found, FLAT(expected))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(families(most=6, longest=30))
 def test_confidence(family):
     lengths, matrices, children, weights, _ = family

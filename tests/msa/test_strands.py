@@ -13,7 +13,7 @@ from tropalign.errors import InputError, UsageError
 from tropalign.msa.strands import MARK, turned, with_turned
 
 AMPLICONS = tropalign.read_sequences(ROOT / "examples" / "amplicons.fasta")
-WAYS = [{"mode": mode} for mode in ("default", "accurate", "fast")]
+WAYS = [{"effort": effort} for effort in ("default", "accurate", "fast")]
 
 
 def family(n=6, turned_rows=(), batch=AMPLICONS):
@@ -48,7 +48,7 @@ def said(call):
 def test_a_turned_sequence_is_named(how):
     batch = family(turned_rows=[2])
     found, texts = said(lambda: tropalign.align_multiple(batch, **how))
-    name, is_judged = batch.names[2], how.get("mode") != "fast"
+    name, is_judged = batch.names[2], how.get("effort") != "fast"
     assert texts == [
         f"1 of 6 sequences is on the other strand than the rest of the family: {name}; strand adjust turns it",
         *[f"1 of 6 sequences does not seem to belong to the family: {name}; drop_foreign leaves it out"] * is_judged,
@@ -174,7 +174,7 @@ def test_alignments_that_are_merged_are_warned_of():
 
 def test_many_names_are_counted():
     batch = with_turned(AMPLICONS, np.arange(60) % 4 == 1)
-    _, texts = said(lambda: tropalign.align_multiple(batch, mode="fast"))
+    _, texts = said(lambda: tropalign.align_multiple(batch, effort="fast"))
     (text,) = texts
     assert text.startswith("15 of 60 sequences are on ") and f"{batch.names[37]} and 5 more; strand" in text
 
@@ -187,13 +187,13 @@ def test_the_command(tmp_path, capsys):
     assert f"warning: 1 of 6 sequences is on the other strand than the rest of the family: {batch.names[2]}; " in (
         capsys.readouterr().err
     )
-    for more in ([], ["--method", "clustalw"], ["--mode", "fast"]):
+    for more in ([], ["--method", "clustalw"], ["--effort", "fast"]):
         assert main(["msa", str(given), "-o", str(out), "--strand", "adjust", *more]) == 0
         assert f"{batch.names[2]}; turned to its reverse complement\n" in capsys.readouterr().err
         heads = [line for line in out.read_text().splitlines() if line.startswith(">")]
         assert heads[2] == f">{batch.names[2]} of mine {MARK}" and heads[1] == f">{batch.names[1]} of mine"
     given.write_text("".join(f">{one.name}\n{one.letters}\n" for one in family()))
-    assert main(["msa", str(given), "-o", str(right), "--mode", "fast"]) == 0
+    assert main(["msa", str(given), "-o", str(right), "--effort", "fast"]) == 0
     assert tropalign.read_alignment(out).letters.tolist() == tropalign.read_alignment(right).letters.tolist()
 
 

@@ -80,7 +80,7 @@ def test_every_instruction_set_finds_the_best(engines, case, mode):
             assert found(engine.align(queries, targets, **given_options, n_threads=n_threads)) == wanted, engine.isa
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     seed=st.integers(0, 2**32 - 1),
     ends=st.sets(st.sampled_from(FREE_ENDS)),

@@ -83,7 +83,7 @@ def matrices(kind):
     return st.sampled_from([(5, -4), (1, -1), (2, -3), (1, 0), (0, -1), (60, -40)])
 
 
-slow = settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+slow = settings(max_examples=60, derandomize=True, suppress_health_check=list(HealthCheck))
 
 
 @slow

@@ -13,7 +13,7 @@ from oracles.pairwise import align as by_definition
 
 import tropalign as ta
 
-PER_ISA = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+PER_ISA = settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
 #: match, mismatch, open, extend: many ties, common divisors and none, gaps for next to nothing, costs that fall back.
 SCORINGS = [
     (5, -4, 10, 1),

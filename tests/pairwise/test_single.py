@@ -20,7 +20,7 @@ MATRICES = {
     "protein": [None, "BLOSUM50", "pam250", ta.SubstitutionMatrix.match_mismatch(300, -200, ta.PROTEIN)],
     "nucleotide": [None, *(ta.SubstitutionMatrix.match_mismatch(*pair) for pair in ((1, 0), (0, -3), (2000, -3000)))],
 }
-PER_ISA = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+PER_ISA = settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def whole(query, target, names=("query", "target"), alphabet=None, **options):

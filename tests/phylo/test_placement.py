@@ -113,7 +113,7 @@ def test_floors_of_likely_branches_change_nothing(isa, n_bases, strand):
         np.testing.assert_array_equal(getattr(pruned, name), getattr(whole, name), name)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     seed=st.integers(0, 10**6),
     n_tips=st.integers(3, 60),

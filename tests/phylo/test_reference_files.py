@@ -187,7 +187,7 @@ def test_sizes_are_known_before_anything_is_unpacked(package, path, monkeypatch)
         ta.ReferencePackage.load(path, memory_bytes=10_000_000)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.data())
 def test_mutated_files_are_refused_or_whole(tmp_path_factory, data):
     """Whatever bytes change: an InputError, or a reference that places without a crash."""

@@ -95,7 +95,7 @@ def test_marked_columns(seed):
     rng = random.Random(seed)
     rows = cut(rng, family(rng, 12, 40, 0.5, 0.3), "-")
     marks = "".join(rng.choice("xX#.-_~") for _ in range(40))
-    ours, theirs = both(rows, BuildOptions(columns="reference"), marks)
+    ours, theirs = both(rows, BuildOptions(nodes="reference"), marks)
     assert ours is None or ours == theirs
 
 

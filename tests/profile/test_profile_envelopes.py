@@ -75,7 +75,7 @@ def assert_same(found, expected, begin):
         assert found[name].decode() == getattr(expected, name)
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     M=st.sampled_from([1, 2, 3, 4, 5, 7, 8, 9, 16, 23, 33, 101]),
     sharpness=st.sampled_from([0.02, 0.1, 0.5]),

@@ -48,7 +48,7 @@ def assert_scores(kind, model, targets, expected):
 
 
 @pytest.mark.parametrize("kind", FILTERS)
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data(), seed=st.integers(0, 2**32))
 def test_scores_are_the_plain_ones(kind, data, seed, isa):
     longest, most, lengths = DRAWN[kind]

@@ -15,7 +15,7 @@ from tropalign.profile.proteins import BACKGROUND
 
 F32, I32 = np.float32, np.int32
 EVALUE = np.array([-8.5, 0.71, -9, 0.71, -4, 0.71], F32)
-PER_EXAMPLE = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+PER_EXAMPLE = settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def block_of(targets):
@@ -180,7 +180,7 @@ def test_the_filter_is_the_test_of_p(F1, isa):
             assert len(passed) or F1 < 1e-9 or len(chosen) < 200
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     F1=st.sampled_from([0.0, 1e-5, 0.02, 0.7, 1.0]) | st.floats(0, 1),
     mu=st.floats(-60, 60, width=32),

@@ -49,7 +49,7 @@ def test_tables_are_the_plain_ones(M):
     assert_same_tables(native(*model), profile_tables.tables(*model, BACKGROUND))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     hnp.arrays(np.float32, (4, 20), elements=st.sampled_from([0, 1e-41, 1e-38, 1e-30, 1e-9, 0.02, 0.4, 1])),
     hnp.arrays(np.float32, (4, 7), elements=st.sampled_from([0, 1e-41, 1e-9, 0.1, 0.5, 1])),

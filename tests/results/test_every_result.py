@@ -90,3 +90,54 @@ def test_attributes_of_results_are_plain_numbers(results):
             value = None if name.startswith("_") else getattr(one, name)
             items = value if isinstance(value, tuple | list) else [value]
             assert not any(isinstance(item, np.generic) for item in items), (one, name)
+
+
+#: A notebook's page, light and dark: its own text and ground, and a cell for outputs.
+NOTEBOOK = """<!doctype html><meta charset="utf-8"><style>
+:root {{ color-scheme: {scheme}; --jp-layout-color0: {ground}; }}
+body {{ background: {ground}; color: {text}; font: 13px sans-serif; margin: 8px; }}
+.cell {{ width: 640px; border-top: 1px solid; }}
+</style>{cells}"""
+GROUNDS = {"light": ("#ffffff", "#1b1b1b"), "dark": ("#111111", "#e0e0e0")}
+#: Of each cell: how far its content stands out at the right, and the least contrast of a text with what lies below it.
+MEASURED = """
+const channels = (text) => (text.match(/[\\d.]+/g) ?? []).map(Number);
+const light = (colour) => colour.slice(0, 3).map((value) => value / 255)
+  .map((value) => value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4)
+  .reduce((sum, value, k) => sum + value * [0.2126, 0.7152, 0.0722][k], 0);
+const ground = (one) => {
+  const [r, g, b, opaque = 1] = channels(getComputedStyle(one).backgroundColor);
+  if (one === document.body || opaque === 1) return [r, g, b];
+  return ground(one.parentElement).map((below, k) => opaque * [r, g, b][k] + (1 - opaque) * below);
+};
+return [...document.querySelectorAll(".cell")].map((cell) => {
+  cell.querySelectorAll("details").forEach((one) => one.open = true);
+  let least = 21;
+  for (const one of cell.querySelectorAll("*")) {
+    const isText = [...one.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
+    if (!isText || one.closest("svg, style, script")) continue;
+    const [a, b] = [light(channels(getComputedStyle(one).color)), light(ground(one))];
+    least = Math.min(least, (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05));
+  }
+  return [cell.scrollWidth - cell.clientWidth, least];
+});
+"""
+
+
+@pytest.mark.parametrize("scheme", GROUNDS)
+def test_notebooks_show_every_result(results, browser, tmp_path, scheme):
+    """As a notebook does: within the cell's width, to be read on a light and on a dark ground, and without errors."""
+    ground, text = GROUNDS[scheme]
+    cells = "".join(f"<div class='cell'>{one._repr_html_()}</div>" for one in results[0])
+    path = tmp_path / "notebook.html"
+    path.write_text(NOTEBOOK.format(scheme=scheme, ground=ground, text=text, cells=cells))
+    browser.get_log("browser")
+    browser.execute_cdp_cmd(
+        "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+    )
+    browser.get(path.as_uri())
+    measured = browser.execute_script(MEASURED)
+    names = [type(one).__name__ for one in results[0]]
+    assert [(name, wide) for name, (wide, _) in zip(names, measured, strict=True) if wide > 0] == []
+    assert [(name, least) for name, (_, least) in zip(names, measured, strict=True) if least < 4.5] == []
+    assert browser.get_log("browser") == []

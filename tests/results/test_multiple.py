@@ -145,7 +145,7 @@ def test_text_of_many_rows_is_short_and_harmless():
 def test_a_notebook_shows_colours_where_they_are_not_too_many():
     (line,) = MultipleAlignment.from_rows(["n"], ["ACGT-N"])._repr_html_().splitlines()
     letters = re.search("</span>(A?.*)</pre>", line)[1]
-    spans = re.findall("<span style='background:#([0-9a-f]{6})80'>([A-Z]+)</span>", letters)
+    spans = re.findall("<span style='background:#([0-9a-f]{6})66'>([A-Z]+)</span>", letters)
     assert [text for _, text in spans] == ["A", "C", "G", "T", "N"] and len({hue for hue, _ in spans}) == 5
     large = MultipleAlignment.from_rows([f"s{k}" for k in range(90)], ["ACGT" * 100] * 90)._repr_html_()
     assert "ACGT" * 100 in large and "position:sticky" in large and large.count("background:#") == 0

@@ -85,7 +85,7 @@ def test_against_scipy(isa, n, dtype):
         assert_paths(weights, expected, before)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     n=st.integers(0, 24),
     seed=st.integers(0, 10**6),

@@ -20,7 +20,7 @@ def upper(matrix, worst):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("semiring", [MIN_PLUS, MAX_PLUS], ids=repr)
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(n=st.one_of(st.integers(1, 12), st.integers(1, 70)), seed=st.integers(0, 2**32), share=st.sampled_from([0, 0.2]))
 def test_weights_of_any_kind(semiring, dtype, n, seed, share):
     rng = np.random.default_rng(seed)
@@ -65,7 +65,7 @@ def test_threads_change_nothing():
     assert np.array_equal(triangular(weight, n_threads=1), triangular(weight, n_threads=3))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(sizes=st.lists(st.integers(0, 2000), min_size=2, max_size=40))
 def test_matrix_chains(sizes):
     order = matrix_chain(sizes)
@@ -96,7 +96,7 @@ def test_orders_as_text():
     assert str(matrix_chain([7, 7, 7, 7])) == "(0 (1 2))"  # the first of equally good cuts
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(data=st.data(), n=st.integers(0, 30), is_missed=st.booleans())
 def test_search_trees(data, n, is_missed):
     numbers = st.integers(0, 20)
@@ -133,7 +133,7 @@ def test_the_search_tree_of_the_book():
     assert search_tree([]).root == -1 and search_tree([], [0.5]).cost == 0.5
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(letters=st.text("ACGUTNacgu", min_size=1, max_size=60), least_loop=st.integers(0, 5))
 def test_structures(letters, least_loop):
     structure = nussinov(letters, least_loop=least_loop)

@@ -62,7 +62,7 @@ def test_the_oracle_is_what_it_says():
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("semiring", CHOOSING, ids=repr)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(m=SIZES, n=SIZES, k=SIZES, seed=st.integers(0, 2**32), share=st.sampled_from([0, 0.3, 0.95, 1]))
 def test_products_of_any_size(semiring, dtype, m, n, k, seed, share):
     rng = np.random.default_rng(seed)
@@ -124,7 +124,7 @@ def test_many_products_at_once(shapes):
 
 @pytest.mark.parametrize("dtype", [np.int16, np.int32])
 @pytest.mark.parametrize("semiring", CHOOSING, ids=repr)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(data=st.data())
 def test_integers_at_their_bounds(semiring, dtype, data):
     """Near the ends of a type a result is exact, or it is refused; none has wrapped around."""
@@ -185,7 +185,7 @@ def test_real_integers_are_exact_or_refused():
 
 
 @pytest.mark.parametrize("reach", [1, 30, 1000])
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(m=st.integers(1, 20), n=st.integers(1, 40), k=st.integers(1, 70), seed=st.integers(0, 2**32))
 def test_log_products(reach, m, n, k, seed):
     """Within a few units of the numbers' last place, whatever their range."""
@@ -202,7 +202,7 @@ def test_log_products(reach, m, n, k, seed):
     assert narrow.dtype == np.float32 and np.allclose(narrow[finite], right[finite], rtol=1e-6, atol=1e-6 * scale)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(m=SIZES, n=SIZES, k=SIZES, seed=st.integers(0, 2**32), share=st.sampled_from([0.02, 0.5]))
 def test_bool_products(m, n, k, seed, share):
     rng = np.random.default_rng(seed)

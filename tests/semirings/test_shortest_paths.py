@@ -53,7 +53,7 @@ def assert_valid(found, weights):
                 assert oracle.weight_of(weights, path) == expected[source, target]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     n=st.integers(1, 14), n_edges=st.integers(0, 60), seed=st.integers(0, 10**6), highest=st.sampled_from([2, 40]),
     dtype=st.sampled_from([np.int16, np.int32, np.float32, np.float64]), is_directed=st.booleans(),
@@ -72,7 +72,7 @@ def test_every_method_finds_the_same(n, n_edges, seed, highest, dtype, is_direct
     assert ((before == -1) == (found.predecessors == -1)).all()
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(p=st.integers(0, 9), q=st.integers(0, 9), seed=st.integers(0, 10**6), dtype=st.sampled_from([np.int16, float]))
 def test_graphs_of_two_parts(p, q, seed, dtype):
     rng = np.random.default_rng(seed)

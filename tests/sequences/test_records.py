@@ -58,7 +58,7 @@ def by_tropalign(data):
     return found, None
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(LINES, st.integers(0, 30), st.sampled_from([b"", b"\n", b"\n\n", b"@", b"@x\nA\n+\n", b"ACGT\n"]), st.booleans())
 def test_fastq_is_read_as_dnaio_reads_it(lines, cut, more, is_small):
     data = spelled(lines)
@@ -100,7 +100,7 @@ CHANGES = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(LINES.filter(bool), CHANGES, st.booleans())
 def test_what_is_read_of_a_changed_file_is_what_stands_there(lines, changes, is_small):
     data = bytearray(spelled(lines))
@@ -173,7 +173,7 @@ def words_of(header):
 
 
 @pytest.mark.filterwarnings("ignore:the open stream. bytes that are not UTF-8 are read as Latin-1")
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(HEADERS, st.sampled_from([b"\n", b"\r\n"]), st.booleans(), st.integers(1, 40))
 def test_headers_hold_any_letter(headers, end, is_fastq, size):
     one = b"@%s%sAC%s+%sII%s" if is_fastq else b">%s%sAC%s"

@@ -46,7 +46,7 @@ def all_outputs(verb):
 @pytest.mark.parametrize("verb", SERVED)
 def test_examples_run_and_leave_what_was_promised(verb, tmp_path, monkeypatch, capsys):
     options = {"decode": {"fit": True, "rounds": 2}, "search": {"iterate": 2}}.get(verb, {})
-    of_taxa = ("taxa", "sunburst", "otus") if verb == "place" else ()  # which need a taxonomy
+    of_taxa = ("taxa", "sunburst", "otu_table") if verb == "place" else ()  # which need a taxonomy
     roles = [role for role in all_outputs(verb) if role not in of_taxa]
     one, files = example(verb, roles, options=options)
     outputs = run_in(tmp_path, one.checked(), files, monkeypatch)

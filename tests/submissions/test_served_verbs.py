@@ -14,8 +14,13 @@ from tropalign.verbs.catalogue import VERBS
 ROOT = Path(__file__).parents[2]
 #: Verbs that make no sense on a server, each with its reason.
 NOT_SERVED = {
-    "merge": "shards are the server's", "devices": "the server's", "serve": "itself", "admin": "it", "submit": "it",
-}  # fmt: skip
+    "merge": "shards are the server's",
+    "devices": "the server's",
+    "workflow": "files for the user's own machine",
+    "serve": "itself",
+    "admin": "it",
+    "submit": "it",
+}
 
 
 def test_every_verb_is_served_or_not_on_purpose():

@@ -308,7 +308,7 @@ def nearly_right(draw):
     }
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(JSON | nearly_right())
 def test_hostile_json_is_used_or_refused(data):
     try:
@@ -328,3 +328,8 @@ def test_items_are_in_the_order_of_the_fields():
     one = asked("place", inputs={"tree": [{"text": "(a,b);"}]})
     assert [item.name for item in one.items] == ["reads.fa", "reference.fa", "tree.nwk"]
     assert one.inputs["tree"] == (InputItem("tree.nwk", text="(a,b);"),)
+
+
+def test_former_names_of_options_are_taken():
+    one, other = asked("msa", options={"mode": "fast", "order": "tree"}), asked("msa", options={"effort": "fast"})
+    assert dict(one.options) == {"effort": "fast", "row_order": "tree"} and dict(other.options) == {"effort": "fast"}

@@ -87,7 +87,7 @@ def test_second_mates_and_the_reference_beside():
         ("paths g.tsv --from @list.txt", "lists of a file .@FILE. are not sent"),
         ("pairs a.fa --columns help", "says what can be given"),
         ("pairs a.fa --plot x.png", "--plot x.png: servers write .svg here"),
-        ("cluster a.fa --table x.tsv", "--table x.tsv: servers write .biom here"),
+        ("cluster a.fa --otu-table x.tsv", "--otu-table x.tsv: servers write .biom here"),
         ("pairs a.fa --html -", "two outputs cannot both go to standard output"),
         ("pairs a.fa -o x.exe", "no format has the suffix '.exe'"),
         ("pairs a.fa --mod local", "unrecognized arguments: --mod local"),

@@ -69,9 +69,9 @@ CASES = {
     "msa": (
         "msa",
         {"sequences": "proteins.fasta", "guide": "", "suffix": "aln", "files": ["tree", "confidence"]},
-        "--mode fast",
+        "--effort fast",
         ["test.aln", "test.nwk", "test.confidence.tsv"],
-        "msa proteins.fasta --mode fast -o test.aln --tree-out test.nwk --confidence test.confidence.tsv",
+        "msa proteins.fasta --effort fast -o test.aln --tree-out test.nwk --confidence test.confidence.tsv",
     ),
 }
 

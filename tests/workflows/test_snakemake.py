@@ -38,7 +38,7 @@ DIRECT = {
     ),
     "msa": (
         ["msa/proteins.aln", "msa/proteins.nwk", "msa/proteins.tsv"],
-        "msa proteins.fasta --mode accurate -o msa/proteins.aln --tree-out msa/proteins.nwk "
+        "msa proteins.fasta --effort accurate -o msa/proteins.aln --tree-out msa/proteins.nwk "
         "--confidence msa/proteins.tsv",
     ),
     "merge": (["merged/proteins.paf"], "pairs proteins.fasta -o merged/proteins.paf"),

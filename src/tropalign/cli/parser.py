@@ -7,9 +7,10 @@ import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from tropalign.cli.other_programs import refusal
+from tropalign.cli.other_programs import refusal, verb_for
 from tropalign.errors import did_you_mean, shown
 from tropalign.options.kinds import Kind
 from tropalign.options.option import REQUIRED, Option, grouped
@@ -59,6 +60,8 @@ class Parser(argparse.ArgumentParser):
         try:
             super()._check_value(action, value)
         except argparse.ArgumentError as error:
+            if isinstance(action, argparse._SubParsersAction) and (verb := verb_for(str(value))):
+                self.error(f"there is no verb {value}: its job is done by tropalign {verb}")
             error.message += did_you_mean(str(value), map(str, action.choices or ()))
             raise
 
@@ -133,6 +136,9 @@ def _add_option(group: Any, one: Option, is_each: bool = False) -> None:
     if one.typed:
         default = None if one.default is REQUIRED else one.default
         group.add_argument(*one.typed, dest=one.name, required=one.default is REQUIRED, default=default, **said)
+        if one.former:  # a value of today's name is not replaced by this one's default
+            hidden = {**said, "help": argparse.SUPPRESS, "default": argparse.SUPPRESS}
+            group.add_argument(*one.formerly_typed, dest=one.name, **hidden)
     else:
         group.add_argument(one.name, **said, **({"nargs": "+"} if is_each else {}))
 
@@ -180,6 +186,15 @@ def command_of(options: argparse.Namespace) -> Command:
         elif is_each:
             values[name] = files[:1]
     return command(**values)
+
+
+def former_names(options: argparse.Namespace, words: Sequence[str]) -> Iterator[str]:
+    """A sentence per option that the words of the command line call by a former name."""
+    command: type[Command] = getattr(options, DECLARED)
+    today = {flag: one.typed[-1] for one in command.declared().values() for flag in one.formerly_typed}
+    for name in dict.fromkeys(word.partition("=")[0] for word in takewhile(lambda word: word != "--", words)):
+        if name in today:
+            yield f"{name} is called {today[name]} now: write that"
 
 
 def runnable_of(options: argparse.Namespace) -> Command | Each:

@@ -86,7 +86,7 @@ def align_clustalw(call: ClustalwArguments) -> MultipleAlignment:
         batch,
         method,
         given,
-        order=call.order,
+        order=call.row_order,
         n_threads=call.threads,
         memory_bytes=memory,
         devices=call.devices(pair_cells(batch, method, given), memory),

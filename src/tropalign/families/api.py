@@ -40,7 +40,7 @@ def align_with_homologs(call: HelpedArguments) -> MultipleAlignment:
     InputError
         As `align_multiple` and `search`; a family of nucleotides.
     UsageError
-        An option of another type or out of range; mode fast; a tree; members that are to be dropped.
+        An option of another type or out of range; effort fast; a tree; members that are to be dropped.
     ResourceError, DeviceError
         As `align_multiple`.
 
@@ -57,7 +57,7 @@ def align_with_homologs(call: HelpedArguments) -> MultipleAlignment:
     """
     memory, batch = budget_of(call.memory_bytes), call.batch()
     method, tree = call.for_family(len(batch)), tree_of(call.tree, batch)
-    job = pipeline.Job(batch, method, tree, call.order, keeps_homologs=call.keep_homologs)
+    job = pipeline.Job(batch, method, tree, call.row_order, keeps_homologs=call.keep_homologs)
     check_helped(job)
     found = homologs_of(batch, call.homologs, call, n_threads=call.threads, memory_bytes=memory, device=call.device)
     job = helped(job, found)

@@ -65,9 +65,9 @@ class Homologs:
 def check_helped(job: Job) -> None:
     """Refuses families that homologs do not help: raises UsageError or InputError."""
     homologs = named("homologs")
-    if job.options.mode == "fast":
+    if job.options.effort == "fast":
         raise UsageError(
-            f"homologs help families of up to {MOST_SEQUENCES} sequences, in modes default and accurate: leave "
+            f"homologs help families of up to {MOST_SEQUENCES} sequences, with effort default and accurate: leave "
             f"{homologs} out"
         )
     if job.options.drop_foreign:

@@ -232,14 +232,16 @@ def distance_format(path: str) -> str:
     return SUFFIXES.get(suffix, "phylip")
 
 
-def write_distance_matrix(names: tuple[str, ...], condensed: NDArray[np.float64], form: str, out: IO[bytes]) -> None:
-    """Writes a square: in PHYLIP format, whose names hold no blanks, or as TSV.
+def write_distance_matrix(
+    names: tuple[str, ...], condensed: NDArray[np.float64], out: IO[bytes], form: str, has_comments: bool = True
+) -> None:
+    """Writes a square: in PHYLIP format, whose names hold no blanks, or as TSV, with or without a line of comments.
 
     Examples
     --------
     >>> import io
     >>> out = io.BytesIO()
-    >>> write_distance_matrix(("a b", "c"), np.array([0.5]), "phylip", out)
+    >>> write_distance_matrix(("a b", "c"), np.array([0.5]), out, "phylip")
     >>> print(out.getvalue().decode(), end="")
     2
     a_b        0.00000000 0.50000000
@@ -248,7 +250,8 @@ def write_distance_matrix(names: tuple[str, ...], condensed: NDArray[np.float64]
     n = len(names)
     first = np.arange(n, dtype=np.int64)
     begins = first * (2 * n - first - 1) // 2 - first - 1
-    head = f"{n}\n" if form == "phylip" else "\n".join(["# values: distance", "\t".join(["", *names])]) + "\n"
+    comments = f"{VALUES.decode()} distance\n" if has_comments else ""
+    head = f"{n}\n" if form == "phylip" else comments + "\t".join(["", *names]) + "\n"
     out.write(head.encode())
     for k, name in enumerate(names):
         row = np.zeros(n)

@@ -39,7 +39,7 @@ class ExtensionArguments(AligningArguments):
     """How rows come into an alignment."""
 
     rules: RulesName | None = but(
-        ConsistencyOptions, "rules", default=None, doc="Whose parameters; those of mode fast when not given."
+        ConsistencyOptions, "rules", default=None, doc="Whose parameters; those of effort fast when not given."
     )
     cutoff: float | None = but(ConsistencyOptions, "cutoff", default=None)
 
@@ -106,7 +106,7 @@ def align_multiple(call: ConsistencyArguments) -> MultipleAlignment:
     c  MKV-AWMKT
     """
     memory, batch = budget_of(call.memory_bytes), call.batch()
-    job = pipeline.Job(batch, call.for_family(len(batch)), tree_of(call.tree, batch), call.order)
+    job = pipeline.Job(batch, call.for_family(len(batch)), tree_of(call.tree, batch), call.row_order)
     devices = call.devices(pipeline.score_cells(job), memory)
     return pipeline.align(job, devices, call.threads, memory, progress=call.progress)
 

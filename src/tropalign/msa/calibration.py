@@ -3,7 +3,7 @@
 Posteriors of two sequences at a time are too careful: the family knows more than each of its pairs. Of columns whose
 mean posterior is .56, 90 % of the pairs of residues are right. Measured on the core columns of 114 reference
 alignments (110 families of BAliBASE 3, 4 of Pfam), the odds that a pair is right are eight times what the mean
-posterior m says, in modes default and fast, and for residues as for columns:
+posterior m says, with effort default and fast, and for residues as for columns:
 
     p / (1 - p) = 8 m / (1 - m)        p = 8 m / (1 + 7 m)
 

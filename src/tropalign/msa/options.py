@@ -1,4 +1,4 @@
-"""What a multiple alignment is to be: options, checked once, and what each mode takes where nothing is said.
+"""What a multiple alignment is to be: options, checked once, and what each effort takes where nothing is said.
 
 It imports no NumPy, so that the command line can list names before anything is computed.
 """
@@ -14,7 +14,7 @@ from tropalign.machine.numbers import whole_number
 from tropalign.options.kinds import NUMBER, whole
 from tropalign.options.option import Options, but, option
 
-ModeName = Literal["default", "accurate", "fast"]
+EffortName = Literal["default", "accurate", "fast"]
 RulesName = Literal["tropalign", "quickprobs1", "quickprobs2"]
 RowOrder = Literal["input", "tree"]
 StrandName = Literal["plus", "adjust"]
@@ -24,18 +24,18 @@ RULES = get_args(RulesName)
 ORDERS = get_args(RowOrder)
 #: Which strand of nucleotides is aligned: the one that is given, or that of the family (turned.py).
 STRANDS = get_args(StrandName)
-#: A family of more sequences is aligned in mode "fast" where no mode is named: mode default would take more than some
-#: 20 seconds of a core and 2 GB for sequences of 250, and on families of known history does not find more columns.
+#: A family of more sequences is aligned with effort "fast" where none is named: effort default would take more than
+#: some 20 seconds of a core and 2 GB for sequences of 250, and on families of known history does not find more columns.
 MOST_SEQUENCES = 500
 #: Options of larger families; more passes and refinement cost time there, and column by column do more harm than good.
-MANY_SEQUENCES, MODES_OF_MANY = 50, {"consistency": 1, "refine": 0}
+MANY_SEQUENCES, OF_MANY = 50, {"consistency": 1, "refine": 0}
 #: Whole numbers at most; more change nothing.
 MOST = {"consistency": 20, "through": 1_000_000, "refine": 100_000, "seed": 2**63 - 1}
 _DEFAULT: dict[str, Any] = {
     "rules": "tropalign", "consistency": 2, "through": 32, "refine": 30, "cutoff": 0.01, "keep": 0.0
 }  # fmt: skip
-#: What each mode takes where nothing else is said.
-MODES: dict[ModeName, dict[str, Any]] = {
+#: What each effort takes where nothing else is said.
+EFFORTS: dict[EffortName, dict[str, Any]] = {
     "default": _DEFAULT,
     "accurate": _DEFAULT,
     "fast": {**_DEFAULT, "consistency": 1, "refine": 0},
@@ -43,11 +43,12 @@ MODES: dict[ModeName, dict[str, Any]] = {
 
 
 class ConsistencyOptions(Options, group="method"):
-    """How a family is aligned by consistency; what is None is as the mode has it."""
+    """How a family is aligned by consistency; what is None is as the effort has it."""
 
-    mode: ModeName | None = option(
+    effort: EffortName | None = option(
         default=None,
-        choices=MODES,
+        choices=EFFORTS,
+        former=("mode",),
         is_common=True,
         help="how much time goes into the alignment (default: default, and fast for more than "
         f"{MOST_SEQUENCES} sequences)",
@@ -58,15 +59,15 @@ class ConsistencyOptions(Options, group="method"):
         default=None,
         choices=RULES,
         label="Parameters of",
-        help="whose parameters, consistency and refinement (default: by --mode)",
-        doc="Whose parameters, consistency and refinement; by `mode` when not given, like the options that follow.",
+        help="whose parameters, consistency and refinement (default: by --effort)",
+        doc="Whose parameters, consistency and refinement; by `effort` when not given, like the options that follow.",
     )
     consistency: int | None = option(
         default=None,
         kind=whole(0),
         metavar="N",
         label="Consistency passes",
-        help="passes of consistency (default: by --mode)",
+        help="passes of consistency (default: by --effort)",
         doc="Passes of consistency.",
     )
     through: int | None = option(
@@ -74,7 +75,7 @@ class ConsistencyOptions(Options, group="method"):
         kind=whole(0),
         metavar="N",
         label="Third sequences per pass",
-        help="third sequences of a pass that stand for all; 0: all (default: by --mode)",
+        help="third sequences of a pass that stand for all; 0: all (default: by --effort)",
         doc="Third sequences of a pass, each of which stands for others like it; 0: all.",
     )
     refine: int | None = option(
@@ -82,7 +83,7 @@ class ConsistencyOptions(Options, group="method"):
         kind=whole(0),
         metavar="N",
         label="Refinement rounds",
-        help="rounds of refinement (default: by --mode)",
+        help="rounds of refinement (default: by --effort)",
         doc="Rounds of refinement.",
     )
     cutoff: float | None = option(
@@ -139,9 +140,10 @@ class TurningOption(Options, group="input"):
 class RowOrderOption(Options, group="results"):
     """How rows follow one another."""
 
-    order: RowOrder = option(
+    row_order: RowOrder = option(
         default="input",
         choices=ORDERS,
+        former=("order",),
         is_common=True,
         help="order of the rows: as read (default), or by the tree",
         doc="Of the rows: that of the sequences, or by the guide tree.",
@@ -160,9 +162,9 @@ class KeepLengthOption(Options, group="into an alignment"):
 
 
 class MsaOptions(ConsistencyOptions):
-    """How a family is aligned, checked. Make it with `options_of`, which knows what each mode takes."""
+    """How a family is aligned, checked. Make it with `options_of`, which knows what each effort takes."""
 
-    mode: ModeName = but(ConsistencyOptions, "mode", default="default")
+    effort: EffortName = but(ConsistencyOptions, "effort", default="default")
     rules: RulesName = but(ConsistencyOptions, "rules", default=_DEFAULT["rules"])
     consistency: int = but(ConsistencyOptions, "consistency", default=_DEFAULT["consistency"])
     through: int = but(ConsistencyOptions, "through", default=_DEFAULT["through"])
@@ -183,12 +185,12 @@ class MsaOptions(ConsistencyOptions):
     @property
     def votes(self) -> bool:
         """Whether several models align, and their alignments vote (ensemble.py)."""
-        return self.mode == "accurate" and self.rules == "tropalign"
+        return self.effort == "accurate" and self.rules == "tropalign"
 
     @property
     def judges_members(self) -> bool:
         """Whether members that do not belong are looked for (foreign.py)."""
-        return self.mode != "fast" and self.rules == "tropalign"
+        return self.effort != "fast" and self.rules == "tropalign"
 
     def parameters(self) -> dict[str, str]:
         """For headers and manifests, by name."""
@@ -202,15 +204,15 @@ def _fraction(name: str, value: Any, least: float, most: float) -> float:
     return float(value)
 
 
-def options_of(mode: ModeName | None = None, n_sequences: int = 0, **given: Any) -> MsaOptions:
-    """The options of a mode, with what is given in place of what the mode takes.
+def options_of(effort: EffortName | None = None, n_sequences: int = 0, **given: Any) -> MsaOptions:
+    """Options with an effort, and what is given in place of what the effort takes.
 
     Parameters
     ----------
-    mode
+    effort
         None: "default", or "fast" for more than MOST_SEQUENCES sequences.
     given
-        Fields of MsaOptions; those that are None are the mode's.
+        Fields of MsaOptions; those that are None are the effort's.
 
     Raises
     ------
@@ -227,18 +229,18 @@ def options_of(mode: ModeName | None = None, n_sequences: int = 0, **given: Any)
     >>> options_of("accurate", seed=3).refine, options_of(n_sequences=51).consistency
     (30, 1)
     """
-    if mode is None:
-        mode = "fast" if n_sequences > MOST_SEQUENCES else "default"
-        if mode == "fast":
+    if effort is None:
+        effort = "fast" if n_sequences > MOST_SEQUENCES else "default"
+        if effort == "fast":
             text = (
-                f"{n_sequences:,} sequences are aligned in mode fast: mode default is more exact and takes far longer"
+                f"{n_sequences:,} sequences are aligned with effort fast: effort default is more exact and takes longer"
             )
             warnings.warn(text, TropalignWarning, stacklevel=2)
-    if not isinstance(mode, str) or mode not in MODES:
-        raise UsageError(f"{named('mode')} {mode!r} is none of {', '.join(MODES)}")
+    if not isinstance(effort, str) or effort not in EFFORTS:
+        raise UsageError(f"{named('effort')} {effort!r} is none of {', '.join(EFFORTS)}")
     known = set(MsaOptions.declared())
     if unknown := set(given) - known:
         raise UsageError(f"there is no option {', '.join(sorted(unknown))}: the options are {', '.join(sorted(known))}")
-    of_many = MODES_OF_MANY if n_sequences > MANY_SEQUENCES else {}
+    of_many = OF_MANY if n_sequences > MANY_SEQUENCES else {}
     chosen = {name: value for name, value in given.items() if value is not None}
-    return MsaOptions(**{"mode": mode, **MODES[mode], **of_many, **chosen})
+    return MsaOptions(**{"effort": effort, **EFFORTS[effort], **of_many, **chosen})

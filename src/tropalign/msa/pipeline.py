@@ -113,7 +113,7 @@ def align(
     ResourceError
         The posteriors take more memory than is allowed.
     UsageError
-        A tree for mode fast; members are to be dropped where they are not judged, or out of a tree that is given.
+        A tree for effort fast; members are to be dropped where they are not judged, or out of a tree that is given.
 
     Warns
     -----
@@ -123,9 +123,9 @@ def align(
     _check_dropping(job)
     if len(job.batch) == 1:
         return _as_it_is(job)
-    if job.options.mode == "fast":
+    if job.options.effort == "fast":
         if job.tree is not None:
-            raise UsageError("mode fast makes its own tree: choose mode default, or give none")
+            raise UsageError("effort fast makes its own tree: choose effort default, or give none")
         return _fast(job, devices, n_threads, memory_bytes, kept, progress)
     return _Stages(job, devices, n_threads, memory_bytes, kept or NoCheckpoint(), progress).run()
 
@@ -135,8 +135,8 @@ def _check_dropping(job: Job) -> None:
         raise UsageError(f"{named('drop_foreign')} would take members out of the tree that is given: leave one out")
     if job.options.drop_foreign and not job.options.judges_members:
         raise UsageError(
-            f"members are judged in modes default and accurate, by tropalign's own rules: leave "
-            f"{named('drop_foreign')} out, or choose {named('mode')} default"
+            f"members are judged with effort default and accurate, by tropalign's own rules: leave "
+            f"{named('drop_foreign')} out, or choose {named('effort')} default"
         )
 
 
@@ -153,7 +153,7 @@ def score_cells(job: Job) -> int:
 
 def kept_stages(job: Job) -> tuple[int, int]:
     """Stages that leave parts, and how many parts each leaves at the most."""
-    if job.options.mode == "fast":
+    if job.options.effort == "fast":
         return 2, len(job.batch)  # the tree, and a part per group
     return job.options.consistency + 2, max(1, len(_task(job).tiles()))
 
@@ -166,7 +166,7 @@ def _task(job: Job, scratch_bytes: int | None = None) -> PosteriorTask:
 
 
 def voting_models(job: Job) -> tuple[PairModel, ...]:
-    """The models beside the first one, whose alignments vote with it; none in most modes."""
+    """The models beside the first one, whose alignments vote with it; none with most efforts."""
     return other_models(job.batch.alphabet) if job.options.votes and job.model is None else ()
 
 
@@ -352,7 +352,7 @@ class _Stages:
             raise ResourceError(
                 f"the consistency of {self.n:,} sequences needs about {human(needed)} of memory and "
                 f"{human(self.memory_bytes)} are allowed: allow more with {named('memory_bytes')}, or align with "
-                f"{named('mode')} fast",
+                f"{named('effort')} fast",
                 needed_bytes=needed,
                 allowed_bytes=self.memory_bytes,
             )

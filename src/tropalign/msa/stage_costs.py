@@ -12,12 +12,12 @@ from tropalign.msa.options import MsaOptions
 #: What stages take, in cells of stage I (measured): per pair, third sequence and residue of a pass of consistency; per
 #: pair and residue of all profiles; per cell of two profiles.
 THIRD_CELLS, PROFILE_CELLS, COLUMN_CELLS = 6.0, 12.0, 1.0
-#: What mode fast takes per sequence and cell of it with itself; and per cell of all pairs, whose subsequences tell of
+#: What effort fast takes per sequence and cell of it with itself; and per cell of all pairs, whose subsequences tell of
 #: kinship.
 GROUP_CELLS, KINSHIP_CELLS = 28.0, 0.001
 #: A round of refinement, and the confidence, in progressive alignments.
 ROUND_SHARE, CONFIDENCE_SHARE = 0.07, 1.5
-#: Models beside the first one that vote in mode accurate (ensemble.py), of proteins.
+#: Models beside the first one that vote with effort accurate (ensemble.py), of proteins.
 N_OTHERS = 2
 
 
@@ -41,7 +41,7 @@ def stage_costs(lengths: NDArray[np.int64], options: MsaOptions) -> dict[str, fl
 
 def work_cells(lengths: NDArray[np.int64], options: MsaOptions) -> float:
     """What a family is expected to take in all, in cells of stage I."""
-    if options.mode == "fast":
+    if options.effort == "fast":
         squares = float((lengths.astype(np.float64) ** 2).sum())
         return GROUP_CELLS * squares + KINSHIP_CELLS * float(lengths.sum()) ** 2 / 2
     return sum(stage_costs(lengths, options).values())

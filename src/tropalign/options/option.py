@@ -127,6 +127,8 @@ class Option:
         Whether forms show it first.
     by_place
         Whether Python functions take it by its place, too.
+    former
+        Names that the option had before, which are still taken, with a warning.
     """
 
     name: str = ""
@@ -154,6 +156,7 @@ class Option:
     of_shards: bool = True
     is_common: bool = False
     by_place: bool = False
+    former: tuple[str, ...] = ()
 
     def but(self, **changes: Any) -> Option:
         """Makes a copy with other values: hundreds while verbs are loaded, each for 20 us by `dataclasses.replace`."""
@@ -165,6 +168,11 @@ class Option:
     def typed(self) -> tuple[str, ...]:
         """The option as it is typed: none where its place tells it."""
         return (f"--{self.name.replace('_', '-')}",) if self.flags is None else self.flags
+
+    @property
+    def formerly_typed(self) -> tuple[str, ...]:
+        """The option as it was typed before."""
+        return tuple(f"--{name.replace('_', '-')}" for name in self.former)
 
     @property
     def is_flag(self) -> bool:
@@ -257,6 +265,8 @@ class Options:
     def __init__(self, *values: Any, **named: Any) -> None:
         if values:
             named = self._by_place(values, named)
+        if not named.keys() <= self._declared.keys():
+            named = self._renamed(named)
         if not self._required <= named.keys() <= self._declared.keys():
             raise TypeError(self._misfit(named))
         self.__dict__.update(named)
@@ -272,6 +282,21 @@ class Options:
             twice = next(name for name in placed if name in named)
             raise TypeError(f"{type(self).__name__} got multiple values for argument {twice!r}")
         return placed | named
+
+    def _renamed(self, named: dict[str, Any]) -> dict[str, Any]:
+        """The values by the names of today; a warning tells of each former name."""
+        import warnings
+
+        today = {name: one.name for one in self._declared.values() for name in one.former}
+        found: dict[str, Any] = {}
+        for name, value in named.items():
+            new = name if name in self._declared else today.get(name, name)
+            if new in found or (new != name and new in named):
+                raise TypeError(f"{type(self).__name__} got multiple values for argument {new!r}")
+            if new != name:
+                warnings.warn(f"{name} is called {new} now", FutureWarning, stacklevel=4)
+            found[new] = value
+        return found
 
     def _misfit(self, named: Mapping[str, Any]) -> str:
         """What is missing, or unknown."""

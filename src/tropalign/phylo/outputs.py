@@ -68,7 +68,7 @@ class Wanted:
             ("jplace", "branches", self.jplace),
             ("taxa", "taxa", self.taxa),
             ("sunburst", "sunburst", self.sunburst),
-            ("otus", "otus", self.otus),
+            ("otu_table", "otus", self.otus),
             ("report", "report", self.report),
         )
 

@@ -34,7 +34,9 @@ MatrixName = Literal[
     "BLOSUM62", "BLOSUM45", "BLOSUM50", "BLOSUM80", "BLOSUM90", "PAM30", "PAM70", "PAM120", "PAM240",
 ]  # fmt: skip
 #: Numbers that are fractions, and those that are above 0.
-_FRACTIONS = ("occupancy", "fragments", "weights_identity", "clusters_identity", "gap_open", "gap_extend")
+_FRACTIONS = (
+    "occupancy", "fragments", "weights_identity", "clusters_identity", "gap_open_probability", "gap_extend_probability"
+)  # fmt: skip
 _POSITIVE = ("entropy", "sigma", "effective_number")
 
 
@@ -43,7 +45,7 @@ class BuildOptions(Options, group="how models are made"):
 
     Parameters
     ----------
-    columns
+    nodes
         "occupied": nodes are the columns in which enough rows have a residue; "reference": those that the alignment's
         line RF marks.
     occupancy
@@ -70,7 +72,7 @@ class BuildOptions(Options, group="how models are made"):
         "mixture" (of Dirichlet densities), "laplace" (one more of everything), "none" (frequencies as they are).
     single
         A model of a single row is made as phmmer makes it, by a substitution matrix.
-    matrix, gap_open, gap_extend
+    matrix, gap_open_probability, gap_extend_probability
         The matrix, and the probabilities of gaps; None: 0.02 and 0.4 for proteins, 0.03125 and 0.75 for nucleotides.
     seed
         Of the random sequences that models are calibrated with.
@@ -86,7 +88,8 @@ class BuildOptions(Options, group="how models are made"):
     0.7
     """
 
-    columns: ColumnsName = option(
+    nodes: ColumnsName = option(
+        former=("columns",),
         default="occupied",
         choices=COLUMNS,
         label="Columns that become nodes",
@@ -180,7 +183,8 @@ class BuildOptions(Options, group="how models are made"):
         choices=get_args(MatrixName),
         help="with --single: the matrix, for proteins (hmmbuild's --mx; default: BLOSUM62)",
     )
-    gap_open: float | None = option(
+    gap_open_probability: float | None = option(
+        former=("gap_open",),
         default=None,
         kind=FRACTION,
         metavar="P",
@@ -188,7 +192,8 @@ class BuildOptions(Options, group="how models are made"):
         help="with --single: probability that a gap opens, below 0.5 (hmmbuild's --popen; default: 0.02 for proteins, "
         "0.03125 for nucleotides)",
     )
-    gap_extend: float | None = option(
+    gap_extend_probability: float | None = option(
+        former=("gap_extend",),
         default=None,
         kind=FRACTION,
         metavar="P",
@@ -211,7 +216,7 @@ class BuildOptions(Options, group="how models are made"):
             value = getattr(self, name)
             if value is not None:
                 self.set(name, _number(name, value, 1.0 if name in _FRACTIONS else math.inf))
-        for name, bound in (("gap_open", 0.5), ("gap_extend", 1.0)):
+        for name, bound in (("gap_open_probability", 0.5), ("gap_extend_probability", 1.0)):
             if getattr(self, name) is not None and getattr(self, name) >= bound:
                 raise UsageError(f"{named(name)} {getattr(self, name):g} is not below {bound:g}")
         self.set("seed", whole_number("seed", self.seed, 1, MOST_SEED))
@@ -234,8 +239,8 @@ class BuildOptions(Options, group="how models are made"):
             (not by_entropy, ("entropy", "sigma"), "effective is not entropy"),
             (self.effective != "clusters", ("clusters_identity",), "effective is not clusters"),
             (self.weights != "blosum", ("weights_identity",), "weights is not blosum"),
-            (self.columns == "reference", ("occupancy",), "columns is reference"),
-            (not self.single, ("matrix", "gap_open", "gap_extend"), "single is not given"),
+            (self.nodes == "reference", ("occupancy",), "nodes is reference"),
+            (not self.single, ("matrix", "gap_open_probability", "gap_extend_probability"), "single is not given"),
         ):
             for name in names if is_in_vain else ():
                 if getattr(self, name) != self.declared()[name].default:
@@ -256,7 +261,7 @@ class BuildOptions(Options, group="how models are made"):
         """
         effective = EFFECTIVE[self.effective] if self.effective_number is None else self.effective_number
         return {
-            "architecture": COLUMNS[self.columns],
+            "architecture": COLUMNS[self.nodes],
             "symfrac": self.occupancy,
             "fragthresh": self.fragments,
             "weighting": WEIGHTS[self.weights],
@@ -267,8 +272,8 @@ class BuildOptions(Options, group="how models are made"):
             "eid": self.clusters_identity,
             "prior_scheme": PRIORS[self.prior],
             "score_matrix": self.matrix,
-            "popen": self.gap_open,
-            "pextend": self.gap_extend,
+            "popen": self.gap_open_probability,
+            "pextend": self.gap_extend_probability,
             "seed": self.seed,
         }
 

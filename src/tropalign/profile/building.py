@@ -48,7 +48,7 @@ def denormals_as_zero() -> Iterator[None]:
 GAP, N_CODES = LETTERS.index("-"), LETTERS.index("*")
 IS_NUCLEOTIDE = np.isin(np.arange(N_CODES), EASEL_CODES[np.frombuffer(b"ACGTUN", np.uint8)])
 #: How a model is made of an alignment by default, and of one whose line RF marks its nodes.
-BY_DEFAULT, BY_REFERENCE = BuildOptions(), BuildOptions(columns="reference")
+BY_DEFAULT, BY_REFERENCE = BuildOptions(), BuildOptions(nodes="reference")
 #: Random sequences that models are calibrated with, and their lengths for MSV, Viterbi and Forward: HMMER's, and so few
 #: that they take no time (a fifth of the builder's, if as long), since the calibration is computed anew here, faster.
 MANY_RANDOM = {"EmN": 200, "EvN": 200, "EfN": 200, "EmL": 200, "EvL": 200, "EfL": 100}
@@ -273,7 +273,7 @@ def _with_effective_number(alignment: Any, options: BuildOptions) -> BuildOption
     if chosen != ("position", "entropy", "mixture", None):
         return options
     is_node = None
-    if options.columns == "reference":
+    if options.nodes == "reference":
         marks = np.frombuffer((alignment.reference or "").encode("latin-1", "replace"), np.uint8)
         if len(marks) != len(alignment.alignment[0]):
             return options

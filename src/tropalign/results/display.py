@@ -26,7 +26,7 @@ HTML_COLUMNS = 8_000
 #: Behind columns of equal letters, of different ones and of gaps; see-through, for light and dark pages.
 COLOURS = {"|": "rgba(40,160,90,.30)", ".": "rgba(230,160,30,.22)", " ": "rgba(210,70,60,.25)"}
 #: Notebooks draw a bare <pre> in the page's font, in which letters do not stand below each other.
-PRE = "<pre style='font-family:monospace;white-space:pre;line-height:1.25'>"
+PRE = "<pre style='font-family:monospace;white-space:pre;line-height:1.25;overflow-x:auto'>"
 #: Letters that are none, for a terminal: each stays one column wide.
 PLAIN = dict.fromkeys((*range(32), *range(127, 161)), "?")
 LEFT_ALIGNED = ("query", "target", "cigar")
@@ -49,7 +49,7 @@ def grid_html(title: str, cells: dict[str, list[str]], n_rows: int, details: Ite
     """What `grid_text` shows as HTML, with details to unfold: titles, which are escaped here, and letters in HTML."""
     rows = [("th", tuple(cells)), *(("td", row) for row in zip(*cells.values(), strict=True))]
     lines = ["".join(f"<{tag}>{escaped(cell)}</{tag}>" for cell in row) for tag, row in rows]
-    grid = f"<table>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
+    grid = _scrolled(f"<table>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>")
     more = "".join(f"<p>{line}</p>" for line in _more(n_rows))
     folded = (f"<details><summary>{escaped(name)}</summary>{PRE}{text}</pre></details>" for name, text in details)
     return f"<p>{escaped(title)}</p>{grid}{more}{''.join(folded)}"
@@ -66,7 +66,12 @@ def record_html(record: Any) -> str:
     names = getattr(record, "_fields", ()) if is_tuple else [each.name for each in fields(record) if each.repr]
     cells = ((name, shown(str(getattr(record, name)))) for name in names)
     lines = (f"<tr><th>{escaped(name)}</th><td>{escaped(cell)}</td></tr>" for name, cell in cells)
-    return f"<table>{''.join(lines)}</table>"
+    return _scrolled(f"<table>{''.join(lines)}</table>")
+
+
+def _scrolled(table: str) -> str:
+    """A table that is no wider than the page, which not every notebook sees to."""
+    return f"<div style='overflow-x:auto'>{table}</div>"
 
 
 def _more(n_rows: int) -> list[str]:

@@ -82,12 +82,12 @@ def _rows(alignment: MultipleAlignment, most_rows: int, most_columns: int) -> tu
 
 
 def _coloured(text: str, numbers: list[int], palette: list[str]) -> str:
-    """Letters with their colours behind them, half see-through for light and dark pages."""
+    """Letters with their colours behind them, see-through for light and dark pages."""
     pieces, at = [], 0
     for number, run in groupby(numbers):
         n = len(list(run))
         letters = escaped(text[at : at + n])
-        pieces.append(f"<span style='background:{palette[number]}80'>{letters}</span>" if number else letters)
+        pieces.append(f"<span style='background:{palette[number]}66'>{letters}</span>" if number else letters)
         at += n
     return "".join(pieces)
 

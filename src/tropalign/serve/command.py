@@ -34,8 +34,9 @@ class WhereOptions(Options, group="where"):
     database: str | None = option(
         default=None, role="machine", metavar="URL", help="postgresql://USER@HOST/NAME in place of SQLite in the folder"
     )
-    databases: str | None = option(
+    stores: str | None = option(
         default=None,
+        former=("databases",),
         role="machine",
         metavar="DIR",
         help="folder of stores (.tdb) that all users may search, under the names of the files; it is only read",
@@ -230,7 +231,7 @@ class Serve(Command, WhereOptions, WorkOptions, AccessOptions, LimitOptions):
   tropalign serve
   tropalign serve --add-token alice
   tropalign serve --host 0.0.0.0 --port 8000 --folder /srv/tropalign --workers 4
-  tropalign serve --databases /srv/databases
+  tropalign serve --stores /srv/databases
 
 Open the address that it prints: who has it is let in, as long as nobody was given a token. Beyond this machine every
 user needs one, or a reverse proxy says who asks.
@@ -260,7 +261,7 @@ def settings_of(options: Serve) -> Settings:
     return Settings(
         folder=Path(options.folder).absolute() if options.folder else data_folder(),
         database=options.database,
-        installed=Path(options.databases).absolute() if options.databases else None,
+        installed=Path(options.stores).absolute() if options.stores else None,
         host=options.host,
         port=options.port,
         n_workers=options.workers,

@@ -26,7 +26,7 @@ OUTPUTS: Mapping[str, str] = {
     "table": "Table of reads",
     "taxa": "Table of taxa",
     "sunburst": "Taxa as a page (sunburst)",
-    "otus": "Table of counts with lineages",
+    "otu_table": "Table of counts with lineages",
     "uc": "Clusters in USEARCH's format",
     "model": "Trained model",
     "reference": "Reference apart from the reads",

@@ -127,7 +127,8 @@ def option_words(verb: str, options: Mapping[str, Any]) -> list[tuple[str, str |
         There is no such option, or a value is of another type.
     """
     known = served_verb(verb)
-    texts = {dest: texts_of(verb, option_of(known, dest), value) for dest, value in options.items()}
+    given = [(option_of(known, dest), value) for dest, value in options.items()]
+    texts = {option.dest: texts_of(verb, option, value) for option, value in given}
     return [
         (option.flag, None if option.kind == "flag" else _brief(verb, option, text))
         for option in known.options

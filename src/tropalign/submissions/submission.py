@@ -293,9 +293,8 @@ def _options_given(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _options(verb: ServedVerb, data: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        dest: value for dest, value in _options_given(data).items() if texts_of(verb.name, option_of(verb, dest), value)
-    }
+    given = [(option_of(verb, dest), value) for dest, value in _options_given(data).items()]
+    return {option.dest: value for option, value in given if texts_of(verb.name, option, value)}
 
 
 def _outputs(verb: ServedVerb, data: Mapping[str, Any]) -> tuple[str, ...]:

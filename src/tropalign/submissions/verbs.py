@@ -68,6 +68,8 @@ class OptionField:
         Heading of the group in the help.
     is_common
         Whether forms show it first.
+    former
+        Names that it had before.
     """
 
     dest: str
@@ -80,6 +82,7 @@ class OptionField:
     default: Any
     group: str
     is_common: bool
+    former: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -141,8 +144,8 @@ class ServedVerb:
         return next((one for one in self.inputs if one.dest == dest), None)
 
     def option(self, dest: str) -> OptionField | None:
-        """The option of this name."""
-        return next((one for one in self.options if one.dest == dest), None)
+        """The option of this name, or of this former name."""
+        return next((one for one in self.options if dest in (one.dest, *one.former)), None)
 
     def output(self, role: str) -> OutputField | None:
         """The output of this role."""
@@ -296,6 +299,7 @@ def _options(command: type[Command]) -> list[OptionField]:
                     default=one.default if one.names is None else one.default_name,
                     group=group_label(title or "options"),
                     is_common=one.is_common,
+                    former=one.former,
                 )
             )
     return found

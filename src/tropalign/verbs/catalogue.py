@@ -27,6 +27,7 @@ HOMES = {
     "db": "tropalign.verbs.db:Db",
     "merge": "tropalign.verbs.merge:Merge",
     "devices": "tropalign.verbs.devices:Devices",
+    "workflow": "tropalign.verbs.workflow:Workflow",
     "serve": "tropalign.serve.command:Serve",
     "admin": "tropalign.serve.admin:Admin",
     "submit": "tropalign.client.command:Submit",

@@ -108,7 +108,7 @@ class Cluster(
 Every sequence is aligned with every representative that it might join; docs/cluster.md says what is spared and why.
 Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrupted."""
     served = Served(title="Cluster", kind="clusters", example={"queries": "amplicons.fasta"})
-    finishes = ("representatives", "uc", "table", "report")
+    finishes = ("representatives", "uc", "otu_table", "report")
 
     dereplicate: bool = option(
         default=False,
@@ -171,6 +171,13 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         if self.report is not None and suffix_of(self.report) not in ("", *format_of("clusters", "html").suffixes):
             self.refuse(f"--html {self.report}: end the name in .html (and .gz or the like to compress)")
 
+    @staticmethod
+    def _page_bytes(places: Mapping[str, str], form: str, batch: SequenceBatch) -> int:
+        """Memory that the pages among the outputs take, which are made one after another."""
+        from tropalign.formats.clusters.report import page_bytes
+
+        return page_bytes(len(batch), int(batch.lengths.sum())) if "report" in places or form == "html" else 0
+
     def _check_samples(self) -> None:
         """Refuses what belongs to tables, where there is none."""
         self.check_samples()
@@ -180,13 +187,13 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
             self.refuse("--min-size belongs to --dereplicate: add it")
         if self.counts is not None:
             self._check_counts()
-        if self.relabel is not None and self.representatives is None and self.table is None:
-            self.refuse("--relabel belongs to --representatives and --table: name a file for them")
+        if self.relabel is not None and self.representatives is None and self.otu_table is None:
+            self.refuse("--relabel belongs to --representatives and --otu-table: name a file for them")
 
     def _check_counts(self) -> None:
         """Refuses what does not go with a table of the reads of each sequence."""
-        if self.table is None:
-            self.refuse("--counts belongs to --table: name a file for it")
+        if self.otu_table is None:
+            self.refuse("--counts belongs to --otu-table: name a file for it")
         if self.samples is not None:
             self.refuse("--counts tells the samples of all reads: leave --samples out")
         if self.dereplicate:
@@ -221,7 +228,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         self.check()
         places = self.places() if self.shard is None else {"output": self.output}  # of shards, merge makes the rest
         form = self.format or format_for_path("clusters", self.output)
-        for kind, path in (("representatives", self.representatives), ("counts", self.table)):
+        for kind, path in (("representatives", self.representatives), ("counts", self.otu_table)):
             if path is not None:
                 format_for_path(kind, path)
         self._check_page()
@@ -230,7 +237,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         uniques = dereplicated(batch, self.strand, self.min_size or 1) if self.dereplicate else None
         batch = batch if uniques is None else uniques.sequences
         allowed = self.memory or default_budget()
-        memory_bytes = left_for_job(allowed, batch.held_bytes)
+        memory_bytes = left_for_job(allowed, batch.held_bytes + self._page_bytes(places, form, batch))
         chosen = self._chosen(batch.alphabet)
         if self.shard is not None:
             self.counting(batch)  # merging would refuse what it refuses
@@ -264,7 +271,8 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         shards.check_same(hash_of(_parameters(shards.words or [], chosen, data)))
         assert self.format is not None
         outputs = self._outputs(places, self.format, chosen, batch)
-        memory_bytes = left_for_job(self.memory or default_budget(), batch.held_bytes)
+        held = batch.held_bytes + self._page_bytes(places, self.format, batch)
+        memory_bytes = left_for_job(self.memory or default_budget(), held)
         check_memory(len(batch), chosen.method, memory_bytes // 2)
         comparison, _ = compared_by(batch, chosen, self.threads, memory_bytes, devices_of(self))
         labels = labels_of(len(batch), chosen, restored(shards.sections(0), len(batch)))
@@ -344,7 +352,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
             "representatives": ("representatives", "fasta"),
             "uc": ("clusters", "uc"),
             "report": ("clusters", "html"),
-            "table": ("counts", format_for_path("counts", places.get("table"))),
+            "otu_table": ("counts", format_for_path("counts", places.get("otu_table"))),
         }
         outputs = [
             Output(kind, places[name], make_writer(kind, own, header, context))

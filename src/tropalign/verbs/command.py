@@ -144,7 +144,7 @@ class Command(Options):
     def from_replayed(cls, words: Sequence[str]) -> Self:
         """The command that `replayed` made these words of, without the verb. Raises ValueError where it is another."""
         end = words.index("--")
-        flags = {flag: one for one in cls.declared().values() for flag in one.typed}
+        flags = {flag: one for one in cls.declared().values() for flag in (*one.formerly_typed, *one.typed)}
         found: dict[str, Any] = {}
         for word in words[:end]:
             flag, equals, text = word.partition("=")

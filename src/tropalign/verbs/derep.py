@@ -27,7 +27,7 @@ class Derep(SampleCommand, OutputOptions):
     )
     example = """example:
   tropalign derep reads.fa -o unique.fa
-  tropalign derep reads.fa --min-size 2 --relabel sha1 --table table.biom -o unique.fa
+  tropalign derep reads.fa --min-size 2 --relabel sha1 --otu-table table.biom -o unique.fa
 
 Reads are equal that have one length and equal letters; case does not count, and U is T.
 Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrupted."""
@@ -73,8 +73,8 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         self.check()
         form = format_for_path("representatives", self.output)
         paths = {"representatives": (self.output, form)}
-        if self.table is not None:
-            paths["counts"] = self.table, format_for_path("counts", self.table)
+        if self.otu_table is not None:
+            paths["counts"] = self.otu_table, format_for_path("counts", self.otu_table)
         started(self, [path for path, _ in paths.values()], self.queries, holds=True)
         begin = time.perf_counter()
         uniques = dereplicated(self.reads(), self.strand, self.min_size or 1)

@@ -128,7 +128,7 @@ class Msa(
     )
     example = """example:
   tropalign msa family.fa -o family.aln
-  tropalign msa family.fa --mode accurate -o family.sto --tree-out family.nwk --confidence family.tsv
+  tropalign msa family.fa --effort accurate -o family.sto --tree-out family.nwk --confidence family.tsv
   cat a.fa b.fa | tropalign msa - > both.afa
   tropalign msa family.fa --method clustalw -o family.aln --tree-out family.dnd
   tropalign msa old.sto --add new.fa -o all.sto
@@ -190,7 +190,7 @@ number of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or d
         method = self.for_family(len(batch))
         outputs, wants_confidence = self._outputs(places, method.parameters(), batch)
         tree = None if self.tree_in is None else read_guide_tree(self.tree_in, batch.names)
-        job = pipeline.Job(batch, method, tree, self.order, wants_confidence, keeps_homologs=self.keep_homologs)
+        job = pipeline.Job(batch, method, tree, self.row_order, wants_confidence, keeps_homologs=self.keep_homologs)
         memory_bytes = left_for_job(allowed, batch.held_bytes)
         if self.homologs is not None:
             job = with_homologs(self, job, memory_bytes, n_threads)
@@ -227,7 +227,7 @@ number of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or d
         method = self.for_family(len(batch))
         outputs, wants_confidence = self._outputs(places, method.parameters())
         tree = GuideTree.from_bytes(saved_tree, len(batch)) if saved_tree else None
-        job = pipeline.Job(batch, method, tree, self.order, wants_confidence, n_shards=len(shards.tile_counts))
+        job = pipeline.Job(batch, method, tree, self.row_order, wants_confidence, n_shards=len(shards.tile_counts))
         allowed = self.memory or default_budget()
         memory_bytes = left_for_job(allowed, batch.held_bytes)
         aligning = MsaRun(job, outputs, _parameters(job), allowed)
@@ -311,9 +311,9 @@ number of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or d
         from tropalign.sequences.saved_batch import batch_to_bytes
 
         assert self.shard is not None
-        if job.options.mode == "fast":
+        if job.options.effort == "fast":
             self.refuse(
-                "mode fast aligns group after group and has no shards: leave --shard out, or choose --mode default"
+                "effort fast aligns group after group and has no shards: leave --shard out, or choose --effort default"
             )
         form = self.format or format_for_path("aligned", self.output)
         tree = b"" if job.tree is None else job.tree.to_bytes()

@@ -45,7 +45,7 @@ def align_by_clustalw(command: Msa, outputs: list[Output]) -> None:
             batch,
             method,
             tree,
-            order=command.order,
+            order=command.row_order,
             n_threads=resolve_threads(command.threads),
             memory_bytes=memory_bytes,
             devices=devices,

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 #: What no alignment into another one takes.
 OF_FAMILIES = (
-    "mode", "consistency", "through", "refine", "keep", "seed", "drop_foreign", "tree_in", "tree_out", "confidence",
+    "effort", "consistency", "through", "refine", "keep", "seed", "drop_foreign", "tree_in", "tree_out", "confidence",
     "homologs",
 )  # fmt: skip
 
@@ -60,8 +60,8 @@ def check_extension(command: Msa) -> None:
     command.refuse_beside(extension, OF_FAMILIES)
     if command.merge is not None and command.strand != "plus":
         command.refuse("--strand adjust turns sequences, and --merge takes both alignments as they are: leave it out")
-    if command.order != "input":
-        command.refuse(f"--order has no meaning with {extension}: leave it out")
+    if command.row_order != "input":
+        command.refuse(f"--row-order has no meaning with {extension}: leave it out")
 
 
 def extend(command: Msa, outputs: list[Output]) -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 #: What no alignment to a model takes.
 OF_ALIGNMENTS = (
-    "mode", "rules", "consistency", "through", "refine", "cutoff", "keep", "seed", "drop_foreign", "tree_in",
+    "effort", "rules", "consistency", "through", "refine", "cutoff", "keep", "seed", "drop_foreign", "tree_in",
     "tree_out", "add", "merge", "homologs",
 )  # fmt: skip
 
@@ -57,8 +57,8 @@ def check_model(command: Msa) -> None:
     if command.method != "consistency":
         command.refuse("--model aligns by the model alone: leave --method out")
     command.refuse_beside("--model", OF_ALIGNMENTS)
-    if command.order != "input":
-        command.refuse("--order has no meaning with --model: leave it out")
+    if command.row_order != "input":
+        command.refuse("--row-order has no meaning with --model: leave it out")
     if command.strand != "plus":
         command.refuse("--strand adjust turns sequences by their family, and a model is of one strand: leave it out")
     if any(name not in ("auto", "cpu") for name in command.device or ()) or command.cluster is not None:

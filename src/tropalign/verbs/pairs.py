@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tropalign.execution.progress import Show
-    from tropalign.execution.run import Writer
+    from tropalign.execution.run import Output, Writer
     from tropalign.execution.task import Device
     from tropalign.formats.header import Header
     from tropalign.formats.pairs import PairsFormat
@@ -163,14 +163,8 @@ class PairsCommand(
 
     def run(self) -> None:
         """Reads, aligns and writes."""
-        from tropalign.devices.registry import open_devices
-        from tropalign.execution.run import Output, Run, memory_allowed
+        from tropalign.execution.run import Run, memory_allowed
         from tropalign.formats.registry import format_of
-        from tropalign.machine.memory import left_for_job
-        from tropalign.pairwise import PairsTask
-        from tropalign.pairwise.task import least_bytes
-        from tropalign.pairwise.translated import aligned, given
-        from tropalign.sequences.stored_batch import StoredBatch
 
         request, side_outputs = self.check(), self._side_outputs()
         matrix_file = [self.matrix] if self.matrix is not None else []
@@ -179,15 +173,45 @@ class PairsCommand(
         allowed = memory_allowed(self.memory, self.output)
         form = format_of("pairs", request.format)
         sides = self._sides(form.wants_qualities, request.format, allowed)
-        inputs_bytes = sum(
-            batch.held_bytes for side in sides if side is not None for batch in {given(side), aligned(side)}
+        memory_bytes = self._memory_left(request, form, sides, allowed)
+        task, devices = self._task(request, form, sides, memory_bytes, show)
+        aligning = Run(
+            task=task,
+            outputs=self._outputs(request, task, side_outputs),
+            outline=task.tiles(),
+            fingerprint=task.fingerprint(),
+            parameters=_parameters(request, task, side_outputs),
+            memory_bytes=allowed,
+            shard=self.shard,
+            unit="pairs",
         )
-        queries, targets = given(sides[0]), None if sides[1] is None else given(sides[1])
-        report_bytes = self._report_bytes(request, len(aligned(sides[0])), len(aligned(sides[1] or sides[0])))
-        least = least_bytes([aligned(side) for side in sides if side is not None])
+        carry_out(aligning, devices, self, show, task.n_cells)
+
+    def _memory_left(self, request: Request, form: PairsFormat, sides: tuple[Side, Side | None], allowed: int) -> int:
+        """Memory that inputs, the format and reports leave for alignments. Raises ResourceError for too little."""
+        from tropalign.machine.memory import left_for_job
+        from tropalign.pairwise.task import least_bytes
+        from tropalign.pairwise.translated import aligned, given
+
+        there = [side for side in sides if side is not None]
+        inputs_bytes = sum(batch.held_bytes for side in there for batch in {given(side), aligned(side)})
+        report_bytes = self._report_bytes(request, len(aligned(there[0])), len(aligned(there[-1])))
+        least = least_bytes([aligned(side) for side in there])
         memory_bytes = left_for_job(allowed, inputs_bytes + form.package_bytes + report_bytes, least)
         if request.format == "matrix":
-            _check_matrix(len(queries) * len(targets or queries), memory_bytes)
+            _check_matrix(len(given(there[0])) * len(given(there[-1])), memory_bytes)
+        return memory_bytes
+
+    def _task(
+        self, request: Request, form: PairsFormat, sides: tuple[Side, Side | None], memory_bytes: int, show: Show
+    ) -> tuple[PairsTask, Sequence[Device]]:
+        """What is computed, and by which devices."""
+        from tropalign.devices.registry import open_devices
+        from tropalign.pairwise import PairsTask
+        from tropalign.pairwise.translated import aligned, given
+        from tropalign.sequences.stored_batch import StoredBatch
+
+        queries, targets = given(sides[0]), None if sides[1] is None else given(sides[1])
         listed = None if self.pairs is None else self._listed(self.pairs, queries, targets or queries)
         pair_options = self._pair_options(request.report, aligned(sides[0]).alphabet)
         task_of = partial(
@@ -204,23 +228,19 @@ class PairsCommand(
         devices = open_devices(able, self.threads, sum(tile.cost_cells for tile in task.tiles()), memory_bytes)
         if self.reciprocal and not self.dry_run:  # a forecast is one for all pairs
             task = _reciprocal(task_of, pair_options, listed, devices, show)
+        return task, devices
+
+    def _outputs(self, request: Request, task: PairsTask, side_outputs: Mapping[str, str]) -> list[Output]:
+        """The main output, and those beside it."""
+        from tropalign.execution.run import Output
+
         context, header = self._context(request, task), self._header(request, task)
         outputs = [Output("alignments", self.output, self._writer(request, header, context))]
         if side_outputs:
             from tropalign.pairwise.reports import outputs_beside
 
             outputs += outputs_beside(side_outputs, header, context)
-        aligning = Run(
-            task=task,
-            outputs=outputs,
-            outline=task.tiles(),
-            fingerprint=task.fingerprint(),
-            parameters=_parameters(request, task, side_outputs),
-            memory_bytes=allowed,
-            shard=self.shard,
-            unit="pairs",
-        )
-        carry_out(aligning, devices, self, show, task.n_cells)
+        return outputs
 
     def _request(self) -> Request:
         """Refuses options that exclude each other, and settles what is written."""

@@ -59,8 +59,8 @@ class ResultOptions(Options, group="results"):
         holds="table",
         metavar="FILE",
         label="Table of counts",
-        help="how many reads of each sample each read stands for: the table of cluster or derep (--table), as .tsv or "
-        ".biom (default: ;size=N in names)",
+        help="how many reads of each sample each read stands for: the table of cluster or derep (--otu-table), as .tsv "
+        "or .biom (default: ;size=N in names)",
         form_help="How many reads of each sample each read stands for: the table of Cluster or Dereplicate, TSV or "
         "BIOM 1.0 (default: ;size=N in names)",
     )
@@ -79,7 +79,7 @@ class ResultOptions(Options, group="results"):
         form_help="With lineages of the tips: reads per taxon as a page, lineages as rings (sunburst)",
     )
     otu_table: str | None = output_file(
-        output="otus",
+        output="otu_table",
         suffix=".biom",
         metavar="FILE",
         help="with --counts and --taxonomy: that table with the lineage of each read, .tsv (QIIME's classic table) or "

@@ -31,7 +31,8 @@ class SampleOptions(Options, group="samples"):
         label="Least reads",
         help="of equal reads, only those of which there are N: 2 leaves singletons out",
     )
-    table: str | None = output_file(
+    otu_table: str | None = output_file(
+        former=("table",),
         output="table",
         suffix=".biom",
         metavar="FILE",
@@ -79,8 +80,8 @@ class SampleCommand(SequenceCommand, SampleOptions):
             self.refuse("standard input can be read once: name - once")
         if self._is_by_file and "-" in self.queries:
             self.refuse("standard input has no name to call a sample by: write --samples label, or name a file")
-        if self.samples is not None and self.table is None and self.samples != "file":
-            self.refuse("--samples belongs to --table: name a file for it")
+        if self.samples is not None and self.otu_table is None and self.samples != "file":
+            self.refuse("--samples belongs to --otu-table: name a file for it")
         if self.relabel is not None and (not self.relabel.strip() or not self.relabel.isprintable()):
             self.refuse("--relabel: give letters, digits or punctuation")
         if self.relabel is not None and self.relabel.startswith(("#", ">")):
@@ -96,7 +97,7 @@ class SampleCommand(SequenceCommand, SampleOptions):
 
     def counting(self, batch: SequenceBatch, uniques: Uniques | None = None) -> Callable[[Clusters], OtuTable] | None:
         """What makes the table of clusters of these reads; names that tell no sample are refused at once."""
-        if self.table is None:
+        if self.otu_table is None:
             return None
         from tropalign.clusters.table import counted, sampled
 

@@ -63,7 +63,8 @@ class Score(Command, OutputOptions):
         "names of the alignments (suffixes aside)",
         form_help="The reference alignment, in which columns in upper case count",
     )
-    mask: str | None = input_file(
+    reference_columns: str | None = input_file(
+        former=("mask",),
         default=None,
         metavar="FILE",
         holds="table",
@@ -86,13 +87,15 @@ class Score(Command, OutputOptions):
         from tropalign.execution.files import check_outputs, hold_outputs, write_to
         from tropalign.formats.registry import suffix_of
 
-        if self.mask is not None and (self.all_columns or os.path.isdir(self.reference)):
-            self.refuse("--mask is for one reference, and not with --all-columns: give one of them")
-        if [*self.alignments, self.reference, self.mask].count("-") > 1:
+        if self.reference_columns is not None and (self.all_columns or os.path.isdir(self.reference)):
+            self.refuse("--reference-columns is for one reference, and not with --all-columns: give one of them")
+        if [*self.alignments, self.reference, self.reference_columns].count("-") > 1:
             self.refuse("standard input can be read once: name - once")
         pairs = _pairs(self)
         self._check_page(len(pairs))
-        inputs = [path for pair in pairs for path in pair] + ([self.mask] if self.mask else [])
+        inputs = [path for pair in pairs for path in pair] + (
+            [self.reference_columns] if self.reference_columns else []
+        )
         outputs = list(self.places().values())
         check_outputs(outputs, inputs)
         hold_outputs(outputs)
@@ -181,7 +184,7 @@ def _mask(options: Score, reference: str) -> NDArray[np.bool_] | None:
         import numpy as np
 
         return np.ones(read_alignment(reference)[1].shape[1], bool)
-    return None if options.mask is None else _read_mask(options.mask)
+    return None if options.reference_columns is None else _read_mask(options.reference_columns)
 
 
 def _write_page(options: Score, test: str, reference: str) -> None:

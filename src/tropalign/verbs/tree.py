@@ -13,6 +13,7 @@ from tropalign.verbs.alignment import SequenceOptions
 from tropalign.verbs.command import Command, Served, naming
 from tropalign.verbs.run_options import (
     ClusterOptions,
+    CommentOptions,
     DeviceOptions,
     EachOption,
     MemoryOptions,
@@ -128,6 +129,7 @@ class MakeTree(
     TreeOptions,
     ViewOptions,
     OutputOptions,
+    CommentOptions,
     DeviceOptions,
     ClusterOptions,
     MemoryOptions,
@@ -199,7 +201,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
             given = read_taxa(self, memory_bytes, show)
             tree = _tree(self, given, memory_bytes, show) if isinstance(given, Distances) else _rooted(self, given)
         if isinstance(given, Distances):
-            write_distances(given, places)
+            write_distances(self, given, places)
         if self.colours is not None:
             tell_unknown(groups, tree.names, self.colours)
         write_tree(self, tree, [telling(output, tree) for output in outputs], begin)
@@ -273,7 +275,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
             tree = _joined(self, given, memory_bytes, show)
             found = sum_of(shards.sections(0), len(tree.lengths))
             tree = _rooted(self, supported(tree, found, int(self.bootstrap or 0)))
-        write_distances(given, places)
+        write_distances(self, given, places)
         write_tree(self, tree, [telling(output, tree) for output in outputs], begin)
 
 

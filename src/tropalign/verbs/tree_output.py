@@ -58,7 +58,7 @@ def tree_outputs(options: MakeTree, places: Mapping[str, str], groups: Mapping[s
     from tropalign.formats.registry import format_for_path, format_of, make_writer, suffix_of
     from tropalign.formats.trees import TreesContext
 
-    header = Header(__version__, options.command_line(), {})
+    header = Header(__version__, options.command_line(), {}, has_comments=not options.no_comments)
     context = TreesContext(title_of(options.taxa), groups)
     outputs = []
     for option_name, role in (("output", "tree"), ("html", "report"), ("plot", "plot")):
@@ -87,15 +87,15 @@ def telling(output: Output, tree: Tree) -> Output:
     return replace(output, writer=replace(writer, header=header))
 
 
-def write_distances(given: Distances, places: Mapping[str, str]) -> None:
+def write_distances(options: MakeTree, given: Distances, places: Mapping[str, str]) -> None:
     """The distances, where they are wanted."""
     from tropalign.execution.files import write_to
     from tropalign.formats.distance_matrix import distance_format, write_distance_matrix
 
     path = places.get("distances_out")
     if path is not None:
-        form = distance_format(path)
-        write_to(path, lambda out: write_distance_matrix(given.names, given.distances, form, out))
+        how = distance_format(path), not options.no_comments
+        write_to(path, lambda out: write_distance_matrix(given.names, given.distances, out, *how))
 
 
 def write_tree(options: MakeTree, tree: Tree, outputs: list[Output], begin: float) -> None:

@@ -53,7 +53,7 @@ def test_an_id_is_of_a_name_and_a_content(tmp_path):
 def test_without_a_folder_there_are_none(tmp_path):
     none = InstalledDatabases(None)
     assert none.list() == () and none.faults() == ()
-    with pytest.raises(UsageError, match=r"No such file or directory: give --databases a folder of stores"):
+    with pytest.raises(UsageError, match=r"No such file or directory: give --stores a folder of stores"):
         InstalledDatabases(tmp_path / "absent").faults()
     with pytest.raises(KeyError):
         none.path("installed-0")

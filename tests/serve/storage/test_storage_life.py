@@ -184,7 +184,7 @@ class Life(RuleBasedStateMachine):
 def check(open_storage, n_examples):
     run_state_machine_as_test(
         type("LifeHere", (Life,), {"open_storage": staticmethod(open_storage)}),
-        settings=settings(max_examples=n_examples, stateful_step_count=30, deadline=None, database=None),
+        settings=settings(max_examples=n_examples, stateful_step_count=30, database=None),
     )
 
 

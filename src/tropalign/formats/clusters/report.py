@@ -21,8 +21,15 @@ PAGE = "clusters"
 SCRIPTS = ("viewer/pictures.js", "ranks.js", "clusters.js")
 #: What a page holds at most: sequences, and the letters of as many of them as there is room for.
 MOST_SEQUENCES, MOST_LETTERS = 300_000, 32 << 20
+#: What a sequence, and a letter, that a page holds take while it is made, as measured on 20,000 and 100,000 sequences.
+SEQUENCE_BYTES, LETTER_BYTES = 300, 16
 Arrays = dict[str, NDArray[Any]]
 Index = NDArray[np.int64]
+
+
+def page_bytes(n_sequences: int, n_letters: int) -> int:
+    """Memory that the page of so many sequences takes while it is made, at the most."""
+    return min(n_sequences, MOST_SEQUENCES) * SEQUENCE_BYTES + min(n_letters, MOST_LETTERS) * LETTER_BYTES
 
 
 def chosen_rows(clusters: Clusters) -> tuple[Index, NDArray[np.bool_]]:

@@ -59,7 +59,7 @@ class InstalledDatabases:
         except OSError as error:
             folder = shown(str(self._folder))
             raise UsageError(
-                f"{folder}: {error.strerror}: give --databases a folder of stores that tropalign db build made"
+                f"{folder}: {error.strerror}: give --stores a folder of stores that tropalign db build made"
             ) from None
         return tuple(_fault(path) for path, database in self._found() if database is None)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache, partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter
@@ -35,6 +34,7 @@ from tropalign.submissions.file_names import sanitised
 from tropalign.submissions.next_verbs import uses_of
 from tropalign.submissions.submission import BUILD
 from tropalign.submissions.verbs import MAIN, SERVED, InputField, ServedVerb, served_verb
+from tropalign.verbs.examples import example_path
 
 if TYPE_CHECKING:
     from tropalign.serve.settings import Settings
@@ -44,8 +44,6 @@ if TYPE_CHECKING:
 #: What a text area is filled with at most, by what was pasted before and by examples; longer inputs are kept as files.
 MOST_PASTED, MOST_OF_EXAMPLE = 60_000, 12_000
 BLOCK = 1 << 20
-#: Where ``examples/`` is: in the sources, or as the wheel carries it.
-_EXAMPLES = (Path(__file__).parents[4] / "examples", Path(__file__).parents[2] / "examples")
 
 
 def slug_of(verb: str) -> str:
@@ -334,12 +332,6 @@ def _dest_of(name: str | None) -> str:
     """``inputs.queries[0].name`` is of the field ``queries``."""
     words = (name or "").removeprefix("inputs.").removeprefix("options.")
     return words.partition(".")[0].partition("[")[0]
-
-
-@cache
-def example_path(name: str) -> Path | None:
-    """Where an example is; None where the package came without."""
-    return next((path for place in _EXAMPLES if (path := place / name).is_file()), None)
 
 
 @cache

@@ -21,6 +21,11 @@ function hexOf(hue, saturation, lightness) {
   return `#${part(0)}${part(8)}${part(4)}`;
 }
 
+/** The hue of the taxon of this number among its neighbours. */
+function hueOf(number) {
+  return number < HUES.length ? HUES[number] : (HUES[0] + GOLDEN * number) % 1;
+}
+
 /** Taxa as a tree: `parent` of each, those above first, neighbours in the tree together. */
 class TaxonTree {
   constructor(parent) {
@@ -103,17 +108,23 @@ class Rings {
     else if (this.tree.children[k].length) this.setRoot(k);
   }
 
-  /** Hue and depth of each taxon in view: those of the first ring with more than one have hues of their own. */
+  /**
+   * The hue of each taxon in view: those of the first ring with more than one have hues of their own, which are the
+   * same in each sample.
+   */
   colours() {
     const {tree, root, sums} = this, found = new Map();
-    let fork = root;
-    for (let some = this.seen(fork); some.length === 1; some = this.seen(fork)) fork = some[0];
-    this.seen(fork).forEach((child, number) => {
-      const hue = number < HUES.length ? HUES[number] : (HUES[0] + GOLDEN * number) % 1;
+    tree.children[this.fork(root)].forEach((child, number) => {
       for (let k = child; k < tree.last[child]; k++)
-        if (sums[k]) found.set(k, hue);
+        if (sums[k]) found.set(k, hueOf(number));
     });
     return found;
+  }
+  /** The nearest taxon, this one or below it, of which there are several below. */
+  fork(k) {
+    const {children} = this.tree;
+    while (children[k].length === 1) [k] = children[k];
+    return k;
   }
   seen(k) {
     return this.tree.children[k].filter((child) => this.sums[child]);

@@ -22,12 +22,19 @@ class TaxaPage {
       onChoose: (k) => this.choose(k, "table"),
       onRows: (rows) => this.rings.sums && this.rings.mark(rows.length === this.tree.n ? null : rows),
     });
+    this.bars = new SampleBars(element("bars"), element("bars-inside"), this.rings, {
+      arrays,
+      samples: data.samples.slice(0, MOST_SAMPLES),
+      onChoose: (k) => this.choose(k),
+      onSample: (sample) => this.turnTo(sample),
+    });
     this.fillSamples();
     this.setSample(-1);
     this.table.sort("count");
     this.listen();
     this.choose(0);
     report.drawnBy(() => this.rings.setTheme(report.isDark), element("rings-inside"));
+    report.drawnBy(() => this.bars.setTheme(report.isDark), element("bars-inside"));
   }
   /** Counts of each taxon without those below it, of a sample; -1: of all. */
   own(sample) {
@@ -66,7 +73,9 @@ class TaxaPage {
   }
   fillSamples() {
     const {samples} = this.data, select = element("sample");
-    element("sample-label").hidden = !samples.length;
+    element("sample-label").hidden = element("bars-card").hidden = !samples.length;
+    element("bars-left-out").hidden = samples.length <= MOST_SAMPLES;
+    element("bars-left-out").textContent = leftOut(samples.length);
     select.replaceChildren(new Option("all together", -1), ...samples.map((name, k) => new Option(shown(name), k)));
   }
   /** The numbers of another sample in rings and table. */
@@ -78,6 +87,12 @@ class TaxaPage {
     this.rings.show(this.counts);
     this.table.arrange();
     if (this.chosen !== undefined) this.choose(this.chosen);
+  }
+  /** Another sample, chosen by the user. */
+  turnTo(sample) {
+    element("sample").value = sample;
+    this.setSample(sample);
+    say(`${this.sampleName() || "All samples"}: ${wholeOf(this.counts[0])}`);
   }
   share(k, of) {
     return this.counts[of] ? this.counts[k] / this.counts[of] : 0;
@@ -131,7 +146,7 @@ class TaxaPage {
       return line;
     }));
     element("samples-left-out").hidden = n <= MOST_SAMPLES;
-    element("samples-left-out").textContent = `The first ${wholeOf(MOST_SAMPLES)} of ${counted(n, "sample")}.`;
+    element("samples-left-out").textContent = leftOut(n);
   }
   /** The taxa above the one in the middle, as buttons. */
   trail(k) {
@@ -143,13 +158,12 @@ class TaxaPage {
       return button;
     }));
     element("rings-up").disabled = element("rings-whole").disabled = !k;
+    if (this.bars.root !== k) this.bars.show(k);
   }
   listen() {
     const {rings} = this;
-    on("sample", "change", (event) => {
-      this.setSample(Number(event.target.value));
-      say(`${this.sampleName() || "All samples"}: ${wholeOf(this.counts[0])}`);
-    });
+    on("sample", "change", (event) => this.turnTo(Number(event.target.value)));
+    for (const kind of ["svg", "png"]) on(`bars-${kind}`, "click", () => this.bars.save(kind));
     on("rings-up", "click", () => rings.press("Backspace"));
     on("rings-whole", "click", () => rings.press("0"));
     for (const kind of ["svg", "png"])
@@ -163,6 +177,10 @@ class TaxaPage {
 
 /** Samples whose counts are told of a taxon at most. */
 const MOST_SAMPLES = 500;
+
+function leftOut(n) {
+  return `The first ${wholeOf(MOST_SAMPLES)} of ${counted(n, "sample")}.`;
+}
 
 /** A share in percent, with as many places as tell something. */
 function percent(share) {

@@ -1,0 +1,131 @@
+/* Samples side by side: a bar per sample, whose pieces are the taxa around the middle of the rings, in their colours.
+
+       gut    ######****....   1,234        a piece is the share of the counts that the taxon in the middle
+       skin   ##*****.......     567        has in the sample; the last pieces: smaller taxa, and what is
+       ## Bacilli  ** Clostridia            known of no taxon below */
+const LINE = 20, BAR = 14, PIECES = 12, SWATCH = 10;
+
+class SampleBars {
+  /** `arrays`: counts by taxon and sample; `onChoose(taxon)`, `onSample(sample)`: it was clicked. */
+  constructor(canvas, host, rings, {arrays, samples, onChoose, onSample}) {
+    Object.assign(this, {canvas, host, rings, arrays, samples, onChoose, onSample, pieces: []});
+    this.listen();
+  }
+  setTheme(isDark) {
+    this.isDark = isDark;
+    this.draw();
+  }
+  /** The taxa that have colours where this one is in the middle, and the counts of each sample in them. */
+  show(root) {
+    this.root = root;
+    const {rings, arrays, samples} = this, {tree} = rings, fork = rings.fork(root), below = tree.children[fork];
+    const few = below.length > PIECES ? PIECES - 1 : below.length, n = few + 2, of = new Int32Array(tree.n).fill(-1);
+    of.fill(few + 1, root, tree.last[root]);
+    below.forEach((child, number) => of.fill(Math.min(number, few), child, tree.last[child]));
+    this.counts = samples.map(() => new Float64Array(n)), this.sums = new Float64Array(samples.length);
+    arrays.node.forEach((node, i) => {
+      const sample = arrays.sample[i], count = arrays.count[i];
+      if (of[node] < 0 || sample >= samples.length) return;
+      this.counts[sample][of[node]] += count, this.sums[sample] += count;
+    });
+    const name = (taxon) => taxon ? shown(rings.names[taxon]) : "all";
+    this.pieces = below.slice(0, few).map((taxon, number) => ({taxon, name: name(taxon), hue: hueOf(number)}));
+    this.pieces.push({taxon: fork, name: `${wholeOf(below.length - few)} others`, lightness: 1});
+    this.pieces.push({taxon: fork, name: "of no taxon below", lightness: 0});
+    this.pieces.forEach((piece, k) => piece.isSeen = this.counts.some((counts) => counts[k]));
+    element("bars-title").textContent = `Samples side by side: ${name(root)}`;
+    this.draw();
+  }
+  fill({hue, lightness}, isDark) {
+    const [first, last, saturation] = isDark ? DARK : LIGHT;
+    return hue === undefined ? hexOf(0, 0, lightness ? first : last) : hexOf(hue, saturation, first);
+  }
+  /** Where names end and numbers begin; lines of the legend, each with its pieces. */
+  measure(brush, width) {
+    brush.font = `${LETTERS}px ${inks().sans ?? "sans-serif"}`;
+    const wide = (text) => brush.measureText(text).width;
+    const most = (texts) => texts.reduce((a, text) => Math.max(a, wide(text)), 0);
+    this.left = Math.min(most(this.samples.map(shown)) + 10, width * .35);
+    this.right = width - most([...this.sums].map(wholeOf)) - 8;
+    this.lines = [[]];
+    let x = 0;
+    for (const piece of this.pieces.filter((piece) => piece.isSeen)) {
+      const label = fitted(brush, piece.name, Math.min(220, width - 40)) || piece.name;
+      const room = SWATCH + 22 + wide(label);
+      if (x && x + room > width) this.lines.push([]), x = 0;
+      this.lines.at(-1).push({piece, label, x});
+      x += room;
+    }
+    this.height = this.samples.length * LINE + 12 + this.lines.length * LINE;
+  }
+  draw() {
+    if (!this.samples.length) return;
+    const width = Math.max(200, this.host.clientWidth - 24);
+    this.measure(this.canvas.getContext("2d"), width);
+    this.paint(brushOf(this.canvas, width, this.height), width, inks(), this.isDark);
+  }
+  /** Calls `act(sample, piece, from, to)` for each piece, in pixels. */
+  eachPiece(act) {
+    const {counts, sums, pieces, left, right} = this;
+    counts.forEach((own, sample) => {
+      let at = left;
+      own.forEach((count, k) => {
+        const to = at + count / (sums[sample] || 1) * (right - left);
+        if (count) act(sample, pieces[k], at, to, count);
+        at = to;
+      });
+    });
+  }
+  paint(brush, width, ink, isDark) {
+    brush.font = `${LETTERS}px ${ink.sans ?? "sans-serif"}`;
+    brush.textAlign = "left", brush.textBaseline = "middle";
+    this.eachPiece((sample, piece, from, to) => {
+      brush.fillStyle = this.fill(piece, isDark);
+      brush.fillRect(from, sample * LINE + (LINE - BAR) / 2, Math.max(to - from - 1, .5), BAR);
+    });
+    this.samples.forEach((name, sample) => {
+      const y = sample * LINE + LINE / 2;
+      brush.fillStyle = ink.text;
+      brush.fillText(fitted(brush, shown(name), this.left - 8), 0, y);
+      brush.fillStyle = ink.quiet;
+      brush.fillText(wholeOf(this.sums[sample]), this.right + 8, y);
+    });
+    this.lines.forEach((line, number) => {
+      const y = this.samples.length * LINE + 12 + number * LINE + LINE / 2;
+      for (const {piece, label, x} of line) {
+        brush.fillStyle = this.fill(piece, isDark);
+        brush.fillRect(x, y - SWATCH / 2, SWATCH, SWATCH);
+        brush.fillStyle = ink.text;
+        brush.fillText(label, x + SWATCH + 5, y);
+      }
+    });
+  }
+  save(kind) {
+    const width = this.canvas.clientWidth;
+    savePicture(
+      kind, "samples", width, this.height, ON_PAPER.page, (brush) => this.paint(brush, width, ON_PAPER, false));
+  }
+  /** The sample, and the piece with its count, at a point of the canvas; none below the bars. */
+  at(x, y) {
+    const sample = Math.floor(y / LINE);
+    if (!this.counts || sample < 0 || sample >= this.samples.length) return null;
+    let found = {sample};
+    this.eachPiece((own, piece, from, to, count) => {
+      if (own === sample && x >= from && x < to) found = {sample, piece, count};
+    });
+    return found;
+  }
+  listen() {
+    this.canvas.addEventListener("pointermove", (event) => {
+      const found = this.at(event.offsetX, event.offsetY), {sample, piece, count} = found ?? {};
+      const share = piece && `${wholeOf(count)}, ${percent(count / this.sums[sample])}`;
+      tip(piece ? `${shown(this.samples[sample])}\n${piece.name} ${share}` : "", event);
+    });
+    this.canvas.addEventListener("pointerleave", (event) => tip("", event));
+    this.canvas.addEventListener("click", (event) => {
+      const found = this.at(event.offsetX, event.offsetY);
+      if (found?.piece) this.onChoose(found.piece.taxon);
+      else if (found) this.onSample(found.sample);
+    });
+  }
+}

@@ -1,0 +1,124 @@
+"""``tropalign workflow``: wrappers and modules for workflow managers, as files in a folder."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Literal
+
+from tropalign.errors import InputError, ResourceError, counted
+from tropalign.options.option import option
+from tropalign.verbs.command import Command
+
+#: What each manager's folder of examples/workflows holds.
+MANAGERS = {
+    "snakemake": "wrappers (bio/tropalign) and a workflow that aligns pairs in shards (shards), for Snakemake 8",
+    "nextflow": "modules (modules/tropalign) and a workflow that aligns pairs in shards (main.nf), for Nextflow 24.04",
+}
+#: Left out: tests of modules, whose data lie beside the wrappers of Snakemake, and what Python compiled.
+_LEFT_OUT = {"tests", "nf-test.config", "__pycache__"}
+
+
+class Workflow(Command):
+    """Files for workflow managers."""
+
+    verb = "workflow"
+    summary = "write wrappers and workflows for Snakemake or Nextflow"
+    description = (
+        "Writes the wrappers, modules and workflows that this version of tropalign brings for a workflow manager into "
+        "a folder, to be edited there and named by rules."
+    )
+    example = """example:
+  tropalign workflow --list
+  tropalign workflow snakemake -o wrappers
+  tropalign workflow nextflow -o modules
+
+Exit codes: 0 done, 2 usage, 3 a folder that is not empty or cannot be written, 4 disk."""
+
+    manager: Literal["snakemake", "nextflow"] | None = option(
+        default=None,
+        flags=(),
+        many="?",
+        choices=tuple(MANAGERS),
+        role="private",
+        help="whose files: snakemake, nextflow",
+    )
+    output: str | None = option(
+        default=None,
+        flags=("-o", "--output"),
+        metavar="DIR",
+        role="private",
+        help="the folder to write into: a new or empty one",
+    )
+    list: bool = option(default=False, role="private", help="list the files instead, with what they are for")
+    quiet: bool = option(default=False, flags=("-q", "--quiet"), role="private", help="do not say what was written")
+
+    def check(self) -> None:
+        """Refuses what says nothing."""
+        if self.list and self.output is not None:
+            self.refuse("--list writes no files: leave it or -o out")
+        if not self.list and self.manager is None:
+            self.refuse(f"name a workflow manager: {' or '.join(MANAGERS)}, or see --list")
+        if not self.list and self.output is None:
+            self.refuse("name the folder to write into with -o")
+        if self.output == "-":
+            self.refuse("a folder cannot go to standard output: name one with -o")
+
+    def run(self) -> None:
+        """Lists or writes the files."""
+        self.check()
+        if self.list:
+            _list(list(MANAGERS) if self.manager is None else [self.manager])
+            return
+        assert self.manager is not None and self.output is not None
+        try:
+            n_files = _write(self.manager, Path(self.output))
+        except OSError as error:
+            raise ResourceError(
+                f"{error.filename or self.output}: the system refuses ({error.strerror}): name another folder with -o"
+            ) from None
+        if not self.quiet:
+            print(f"{counted(n_files, 'files')} for {self.manager} in {self.output}", file=sys.stderr)
+
+
+def workflow_files(manager: str) -> dict[str, Path]:
+    """The files for a workflow manager, by their names below the folder that is written.
+
+    Raises
+    ------
+    InputError
+        The package came without them.
+    """
+    from tropalign.verbs.examples import example_path
+
+    folder = example_path(f"workflows/{manager}")
+    if folder is None:
+        raise InputError("the package was installed without its examples, and so without workflows: install its wheel")
+    found = (path for path in sorted(folder.rglob("*")) if path.is_file())
+    return {str(name): folder / name for path in found if not _LEFT_OUT & {*(name := path.relative_to(folder)).parts}}
+
+
+def _list(managers: list[str]) -> None:
+    """Prints the files of each manager."""
+    if sys.stdout is None:
+        raise InputError("standard output is closed: there is nowhere to list the files")
+    for manager in managers:
+        print(f"{manager}: {MANAGERS[manager]}")
+        for name in workflow_files(manager):
+            print(f"  {name}")
+
+
+def _write(manager: str, folder: Path) -> int:
+    """Copies the files; says how many there are."""
+    import shutil
+
+    if folder.exists() and not folder.is_dir():
+        raise InputError("this is a file: name a folder with -o", file=str(folder))
+    if folder.is_dir() and any(folder.iterdir()):
+        raise InputError("the folder is not empty: name a new one with -o, or empty it", file=str(folder))
+    files = workflow_files(manager)
+    for name, path in files.items():
+        place = folder / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, place)
+    return len(files)

@@ -1,0 +1,67 @@
+"""``tropalign workflow``: the files of examples/workflows, in a folder of the user."""
+
+import pytest
+
+from tropalign.cli.main import main
+from tropalign.verbs.examples import example_path
+from tropalign.verbs.workflow import MANAGERS, workflow_files
+
+if example_path("workflows") is None:
+    pytest.skip("examples are not beside the package", allow_module_level=True)
+
+
+@pytest.mark.parametrize("manager", MANAGERS)
+def test_the_files_are_those_of_the_examples(manager, tmp_path, capsys):
+    assert main(["workflow", manager, "-o", str(tmp_path / "new" / "files")]) == 0
+    written = {path.relative_to(tmp_path / "new" / "files") for path in tmp_path.rglob("*") if path.is_file()}
+    assert {str(name) for name in written} == {*workflow_files(manager)}
+    for name in written:
+        source = example_path(f"workflows/{manager}") / name
+        assert (tmp_path / "new" / "files" / name).read_bytes() == source.read_bytes()
+    assert capsys.readouterr().err == f"{len(written)} files for {manager} in {tmp_path / 'new' / 'files'}\n"
+
+
+def test_what_is_needed_to_run_is_there():
+    assert {"bio/tropalign/merge/wrapper.py", "shards/workflow/Snakefile"} <= {*workflow_files("snakemake")}
+    assert {"main.nf", "nextflow.config", "modules/tropalign/place/main.nf"} <= {*workflow_files("nextflow")}
+    assert not [name for name in workflow_files("nextflow") if "test" in name]
+
+
+def test_the_list_names_every_file(capsys):
+    assert main(["workflow", "--list"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.partition(":")[0] for line in lines if line[0] != " "] == [*MANAGERS]
+    assert [line.strip() for line in lines if line[0] == " "] == [n for m in MANAGERS for n in workflow_files(m)]
+    assert main(["workflow", "nextflow", "--list"]) == 0
+    assert "wrapper.py" not in capsys.readouterr().out
+
+
+def test_an_empty_folder_is_written_into(tmp_path, capsys):
+    assert main(["workflow", "nextflow", "-o", str(tmp_path), "--quiet"]) == 0
+    assert (tmp_path / "main.nf").is_file() and capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "sentence"),
+    [
+        ([], 2, "name a workflow manager: snakemake or nextflow, or see --list"),
+        (["nextflow"], 2, "name the folder to write into with -o"),
+        (["nextflow", "--list", "-o", "x"], 2, "--list writes no files: leave it or -o out"),
+        (["nextflow", "-o", "-"], 2, "a folder cannot go to standard output: name one with -o"),
+        (["nextflw", "-o", "x"], 2, "did you mean 'nextflow'?"),
+        (["nextflow", "-o", "full"], 3, "full: the folder is not empty: name a new one with -o, or empty it"),
+        (["nextflow", "-o", "full/file"], 3, "full/file: this is a file: name a folder with -o"),
+        (
+            ["nextflow", "-o", "full/file/x"],
+            4,
+            "full/file/x: the system refuses (Not a directory): name another folder",
+        ),
+    ],
+)
+def test_mistakes_are_told(words, code, sentence, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "file").touch()
+    assert main(["workflow", *words]) == code
+    assert sentence in capsys.readouterr().err
+    assert {path.name for path in tmp_path.rglob("*")} == {"full", "file"}
