@@ -1,4 +1,4 @@
-"""Large families with little effort beside FAMSA 2: real ones with references, and made ones of up to a million members.
+"""Large families with little effort beside FAMSA 2: real ones with references, made ones of up to a million members.
 
     python bench/large_families.py --families balifam1000    writes docs/benchmarks/large-families.md (an hour)
     python bench/large_families.py --quick                   the smallest made families, to see that it works

@@ -207,7 +207,7 @@ def joined(tmp_path, monkeypatch):
     for sample, counts in (("gut", (20, 6, 2, 0)), ("skin", (3, 18, 1, 3))):
         reads = ["".join(kind) for kind, count in zip(kinds, counts, strict=True) for _ in range(count)]
         Path(f"{sample}.fa").write_text("".join(f">{sample}_{k}\n{read}\n" for k, read in enumerate(reads)))
-    assert main(["derep", "gut.fa", "skin.fa", "--table", "unique.tsv", "-o", "unique.fa", "-q"]) == 0
+    assert main(["derep", "gut.fa", "skin.fa", "--otu-table", "unique.tsv", "-o", "unique.fa", "-q"]) == 0
     assert main(["chimeras", "unique.fa", "-o", "good.fa", "-q"]) == 0
     return tmp_path
 
@@ -215,22 +215,22 @@ def joined(tmp_path, monkeypatch):
 def test_samples_outlive_dereplication_and_chimeras(joined):
     """Step by step as at once, without the chimeras."""
     how = ["--order", "abundance", "--min-identity", "0.99", "--relabel", "Otu", "-q"]
-    assert main(["cluster", "good.fa", *COUNTED, *how, "--table", "steps.tsv", "-o", "steps.clusters.tsv"]) == 0
+    assert main(["cluster", "good.fa", *COUNTED, *how, "--otu-table", "steps.tsv", "-o", "steps.clusters.tsv"]) == 0
     assert Path("steps.tsv").read_text() == "#OTU ID\tgut\tskin\nOtu1\t6\t18\nOtu2\t20\t3\n"
-    assert main(["cluster", "unique.fa", *COUNTED, *how, "--table", "all.tsv", "-o", "all.clusters.tsv"]) == 0
-    at_once = ["cluster", "gut.fa", "skin.fa", "--dereplicate", *how, "--table", "once.tsv", "-o", "once.clusters.tsv"]
-    assert main(at_once) == 0
+    assert main(["cluster", "unique.fa", *COUNTED, *how, "--otu-table", "all.tsv", "-o", "all.clusters.tsv"]) == 0
+    once = ["--dereplicate", *how, "--otu-table", "once.tsv", "-o", "once.clusters.tsv"]
+    assert main(["cluster", "gut.fa", "skin.fa", *once]) == 0
     assert Path("all.tsv").read_text() == Path("once.tsv").read_text() != Path("steps.tsv").read_text()
 
 
 @pytest.mark.parametrize(
     ("words", "code", "sentence"),
     [
-        ([], 2, "--counts belongs to --table"),
-        (["--table", "t.tsv", "--samples", "label"], 2, "--counts tells the samples of all reads"),
-        (["--table", "t.tsv", "--dereplicate"], 2, "leave --dereplicate out"),
-        (["--table", "t.tsv", "--method", "single", "--shard", "1/2"], 2, "leave --counts out, or --shard"),
-        (["gut.fa", "--table", "t.tsv"], 3, "two sequences have this row"),
+        ([], 2, "--counts belongs to --otu-table"),
+        (["--otu-table", "t.tsv", "--samples", "label"], 2, "--counts tells the samples of all reads"),
+        (["--otu-table", "t.tsv", "--dereplicate"], 2, "leave --dereplicate out"),
+        (["--otu-table", "t.tsv", "--method", "single", "--shard", "1/2"], 2, "leave --counts out, or --shard"),
+        (["gut.fa", "--otu-table", "t.tsv"], 3, "two sequences have this row"),
     ],
 )
 def test_what_does_not_go_with_counts(joined, capsys, words, code, sentence):

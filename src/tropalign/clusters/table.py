@@ -97,7 +97,8 @@ def otu_table(
         Of reads, or of different sequences.
     uniques
         What `dereplicate` made, if the clusters are of its sequences; their reads are counted. Or the table of these
-        sequences, as `tropalign derep --table` writes it and `read_otu_table` reads it; rows of others do not count.
+        sequences, as `tropalign derep --otu-table` writes it and `read_otu_table` reads it; rows of other sequences do
+        not count.
     samples : {"label", "underscore"}
         Which sample a read is of: by ``;sample=`` or ``;barcodelabel=`` in its name, else by the letters, digits and
         underscores that the name begins with, as vsearch has it; or by the name up to its last underscore.

@@ -341,7 +341,7 @@ class ShowAudit(AdminCommand, UserOptions, ListOptions):
         default=None,
         role="machine",
         metavar="WORD",
-        help="of this action alone: login, submit, share, delete, expire, ...",
+        help="of this action alone: login, submit, share, delete, expire and others",
     )
     since: float | None = option(
         default=None, role="machine", kind=Kind("text", _moment), metavar="TIME", help="from this day or time (UTC) on"

@@ -103,7 +103,7 @@ class Cluster(
   tropalign cluster reads.fa --min-identity 0.99 --order abundance --strand both -o clusters.uc
   tropalign cluster proteins.fa --method average --min-identity 0.4 --identity columns -o families.tsv
   tropalign cluster reads.fa -o clusters.tsv --html clusters.html
-  tropalign cluster good.fa --counts unique.tsv --table otus.tsv -o clusters.tsv
+  tropalign cluster good.fa --counts unique.tsv --otu-table otus.tsv -o clusters.tsv
 
 Every sequence is aligned with every representative that it might join; docs/cluster.md says what is spared and why.
 Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrupted."""
@@ -125,7 +125,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         metavar="FILE",
         group="samples",
         label="Table of counts",
-        help="how many reads of each sample each sequence stands for, for --table: the table of tropalign derep, as "
+        help="how many reads of each sample each sequence stands for, for --otu-table: the table of tropalign derep, as "
         ".tsv or .biom; its rows without a sequence, such as those of chimeras, do not count (default: names tell)",
         form_help="How many reads of each sample each sequence stands for: the table of Dereplicate, TSV or BIOM; its "
         "rows without a sequence, such as those of chimeras, do not count (default: names tell)",
