@@ -125,8 +125,8 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         metavar="FILE",
         group="samples",
         label="Table of counts",
-        help="how many reads of each sample each sequence stands for, for --otu-table: the table of tropalign derep, as "
-        ".tsv or .biom; its rows without a sequence, such as those of chimeras, do not count (default: names tell)",
+        help="how many reads of each sample each sequence stands for, for --otu-table: the table of tropalign derep, "
+        "as .tsv or .biom; its rows without a sequence, such as those of chimeras, do not count (default: names tell)",
         form_help="How many reads of each sample each sequence stands for: the table of Dereplicate, TSV or BIOM; its "
         "rows without a sequence, such as those of chimeras, do not count (default: names tell)",
     )
