@@ -78,7 +78,7 @@ def test_pairs_of_one_set_are_of_one_batch(server):
 
 
 def test_a_family(server):
-    for options in ({}, {"mode": "fast", "order": "tree", "seed": 3}, {"tree": "((a,b),(c,d));"}):
+    for options in ({}, {"effort": "fast", "row_order": "tree", "seed": 3}, {"tree": "((a,b),(c,d));"}):
         alignment, local = server.msa(PROTEINS, **options), tropalign.align_multiple(PROTEINS, **options)
         assert alignment == local
         assert_equal(alignment, local)
@@ -180,3 +180,9 @@ def test_other_results_than_those_asked_for(fake):
     fake.compute = lambda body, files: ("done", "", {"main": ("x.result", b"PK" + bytes(100))})
     with pytest.raises(InputError, match="no result that this version of tropalign wrote"):
         connect(fake.url).msa(alignment)
+
+
+def test_a_former_name_is_told(server):
+    with pytest.warns(FutureWarning, match="mode is called effort now"):
+        alignment = server.msa(PROTEINS, mode="fast")
+    assert alignment == tropalign.align_multiple(PROTEINS, effort="fast")

@@ -86,6 +86,7 @@ class _Job:
         self.progress = self.given.pop("progress", None)
         if self.progress is not None and not callable(self.progress):
             raise UsageError("progress has to be a function of the stage and the share of the work that is done")
+        self.given = FUNCTIONS[verb].arguments.renamed(self.given)  # type: ignore[attr-defined]
         for name in self.given:
             _check_known(verb, name)
         self.options = {name: self.given[name] for name in plain(verb) if name in self.given}

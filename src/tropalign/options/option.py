@@ -266,7 +266,7 @@ class Options:
         if values:
             named = self._by_place(values, named)
         if not named.keys() <= self._declared.keys():
-            named = self._renamed(named)
+            named = self.renamed(named)
         if not self._required <= named.keys() <= self._declared.keys():
             raise TypeError(self._misfit(named))
         self.__dict__.update(named)
@@ -283,16 +283,17 @@ class Options:
             raise TypeError(f"{type(self).__name__} got multiple values for argument {twice!r}")
         return placed | named
 
-    def _renamed(self, named: dict[str, Any]) -> dict[str, Any]:
+    @classmethod
+    def renamed(cls, named: Mapping[str, Any]) -> dict[str, Any]:
         """The values by the names of today; a warning tells of each former name."""
         import warnings
 
-        today = {name: one.name for one in self._declared.values() for name in one.former}
+        today = {name: one.name for one in cls._declared.values() for name in one.former}
         found: dict[str, Any] = {}
         for name, value in named.items():
-            new = name if name in self._declared else today.get(name, name)
+            new = name if name in cls._declared else today.get(name, name)
             if new in found or (new != name and new in named):
-                raise TypeError(f"{type(self).__name__} got multiple values for argument {new!r}")
+                raise TypeError(f"{cls.__name__} got multiple values for argument {new!r}")
             if new != name:
                 warnings.warn(f"{name} is called {new} now", FutureWarning, stacklevel=4)
             found[new] = value
