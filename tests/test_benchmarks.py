@@ -420,3 +420,15 @@ def test_growth_of_a_verb_is_measured_and_fitted(monkeypatch, tmp_path, capsys):
     assert "| 500 " in text and text.endswith("growth.md stays as it is: only a part was measured\n")
     runs = [(n, {"processor_s": 0.3 + (n / 100) ** 2}) for n in (100, 200, 400)]
     assert growth.exponent(runs, 0.3) == pytest.approx(2) and growth.exponent(runs[:1], 0.3) is None
+
+
+def test_large_families_are_measured_beside_what_is_there(monkeypatch, tmp_path, capsys):
+    names = ("large_families", "growth", "absent", "cluster", "commands", "machine", "sets", "tables")
+    large = with_own_page(monkeypatch, loaded(monkeypatch, *names), tmp_path)
+    monkeypatch.setenv("TROPALIGN_ISA", ISA)  # what the run sets is taken back
+    monkeypatch.setattr(large.importlib.util, "find_spec", lambda name: None)
+    assert large.run_main("--quick") == 0 and is_untouched(large)
+    text = capsys.readouterr().out
+    assert "## From 100 to 300" in text and "not installed" in text
+    rows = rows_of(text)
+    assert all(float(cell) > 0 for n in ("100", "300") for cell in rows[n][:2])
