@@ -14,14 +14,14 @@ PLACE = ["place", "--reference", EXAMPLES / "16s" / "ref.phy.gz", "--tree", EXAM
 #: Commands, each of which writes some files called x.
 COMMANDS = {
     "pairs": ["pairs", "proteins.fa", "-o", "x.tsv"],
-    "find": ["find", "some.fa", "proteins.fa", "-o", "x.m8"],
+    "find": ["find", "proteins.fa", "proteins.fa", "-o", "x.m8"],
     "cluster": ["cluster", "reads.fa", "--uc", "x.uc", "--representatives", "x.fa", "-o", "x.tsv"],
     "single linkage": ["cluster", "reads.fa", "--method", "single", "-o", "x.tsv"],
     "derep": ["derep", "reads.fa", "-o", "x.fa"],
     "msa": ["msa", "some.fa", "-o", "x.aln"],
     "msa with little effort": ["msa", "--effort", "fast", "family.fa", "-o", "x.fa"],
     "tree": ["tree", "reads.fa", "--bootstrap", "60", "-o", "x.nwk"],
-    "search": ["search", EXAMPLES / "efp.hmm", "proteins.fa", "-A", "x.sto", "-o", "x.tbl"],
+    "search": ["search", EXAMPLES / "efp.hmm", "mixed.fa", "-A", "x.sto", "-o", "x.tbl"],
     "place": [*PLACE, EXAMPLES / "16s" / "reads.fasta", "--table", "x.tsv", "--jplace", "x.jplace", "-o", "x.fa"],
     "decode": ["decode", "--model", "cpg", "genome.fa", "-o", "x.bed"],
 }
@@ -46,6 +46,8 @@ def inputs(tmp_path_factory):
     write("family.fa", amino_acids, 600, 120, 0.02)
     write("reads.fa", "ACGT", 800, 250, 0.01)
     write("genome.fa", "ACGT", 3, 2_000_000, 1)
+    mixed = [(folder / "proteins.fa").read_text(), (EXAMPLES / "efp.fasta").read_text()]
+    (folder / "mixed.fa").write_text("".join(mixed))
     return folder
 
 

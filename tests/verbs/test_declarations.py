@@ -96,6 +96,12 @@ def test_former_names_mean_the_same_and_are_told(words):
     assert not [*former_names(today, FORMER[words].split())]
 
 
+def test_an_option_is_given_by_one_of_its_names():
+    words = ["msa", "a.fa", "--mode", "fast", "--effort", "accurate"]
+    with pytest.raises(UsageError, match="--mode is called --effort now, which is given, too: leave --mode out"):
+        list(former_names(make_parser(False).parse_args(words), words))
+
+
 def test_all_former_names_are_tested():
     flags = {flag for command in COMMANDS for one in command.declared().values() for flag in one.formerly_typed}
     assert flags == {word.partition("=")[0] for line in FORMER for word in line.split() if word.startswith("--")} - {

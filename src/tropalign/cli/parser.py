@@ -11,7 +11,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from tropalign.cli.other_programs import refusal, verb_for
-from tropalign.errors import did_you_mean, shown
+from tropalign.errors import UsageError, did_you_mean, shown
 from tropalign.options.kinds import Kind
 from tropalign.options.option import REQUIRED, Option, grouped
 from tropalign.verbs.command import Command
@@ -38,7 +38,8 @@ class Parser(argparse.ArgumentParser):
                 verb.error(_too_many(files, verb.prog))
             if command is not None and command.no_shards and any(w.partition("=")[0] == "--shard" for w in extra):
                 verb.error(command.no_shards)
-            names = [name for action in verb._actions for name in action.option_strings]
+            shown = [action for action in verb._actions if action.help != argparse.SUPPRESS]
+            names = [name for action in shown for name in action.option_strings]
             hints = (did_you_mean(word.partition("=")[0], names) for word in extra if word.startswith("--"))
             verb.error(f"unrecognized arguments: {' '.join(extra)}{next(filter(None, hints), '')}")
         return options
@@ -189,11 +190,21 @@ def command_of(options: argparse.Namespace) -> Command:
 
 
 def former_names(options: argparse.Namespace, words: Sequence[str]) -> Iterator[str]:
-    """A sentence per option that the words of the command line call by a former name."""
+    """A sentence per option that the words of the command line call by a former name.
+
+    Raises
+    ------
+    UsageError
+        An option is given by both of its names.
+    """
     command: type[Command] = getattr(options, DECLARED)
-    today = {flag: one.typed[-1] for one in command.declared().values() for flag in one.formerly_typed}
-    for name in dict.fromkeys(word.partition("=")[0] for word in takewhile(lambda word: word != "--", words)):
+    renamed = {flag: one for one in command.declared().values() for flag in one.formerly_typed}
+    today = {flag: one.typed[-1] for flag, one in renamed.items()}
+    given = dict.fromkeys(word.partition("=")[0] for word in takewhile(lambda word: word != "--", words))
+    for name in given:
         if name in today:
+            if given.keys() & {*renamed[name].typed}:
+                raise UsageError(f"{name} is called {today[name]} now, which is given, too: leave {name} out")
             yield f"{name} is called {today[name]} now: write that"
 
 

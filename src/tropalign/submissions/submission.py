@@ -122,6 +122,7 @@ class Submission:
         if not isinstance(name, str):
             raise FieldError("verb", "is the name of a verb")
         verb = served_verb(name)
+        data = by_todays_names(verb, data)
         format = data.get("format", "")
         format = verb.default_format if format == "" else _format(verb, format)
         return cls(name, _inputs(verb, data), _options(verb, data), format, _outputs(verb, data), _shared(verb, data))
@@ -194,6 +195,31 @@ class Submission:
         parts = [version, asked.verb, inputs, asked.options, asked.format, list(asked.outputs)]
         text = json.dumps(parts, sort_keys=True, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
         return hashlib.sha256(text.encode()).hexdigest()
+
+
+#: Outputs that had another name.
+FORMER_ROLES = {"place": {"otus": "otu_table"}}
+
+
+def by_todays_names(verb: ServedVerb, data: Mapping[str, Any]) -> dict[str, Any]:
+    """What was sent, or kept of an earlier job, with the names that inputs, options and outputs have now.
+
+    Raises
+    ------
+    UsageError
+        One is given by both of its names.
+    """
+    today, roles, found = verb.todays_names(), FORMER_ROLES.get(verb.name, {}), dict(data)
+    for part in ("inputs", "options"):
+        if not isinstance(given := data.get(part), dict):
+            continue
+        found[part] = {today.get(name, name): value for name, value in given.items()}
+        if len(found[part]) < len(given):
+            former = next(name for name in given if today.get(name) in given)
+            raise FieldError(f"{part}.{former}", f"is called {today[former]} now, which is given, too: leave it out")
+    if isinstance(outputs := data.get("outputs"), list):
+        found["outputs"] = [roles.get(role, role) if isinstance(role, str) else role for role in outputs]
+    return found
 
 
 def _item_json(item: InputItem) -> dict[str, str]:

@@ -42,6 +42,8 @@ class InputField:
         What it holds: "sequences", "alignment", "models", "tree", "table", "graph", "matrix" or "model".
     takes_database
         Whether a store may stand in its place.
+    former
+        Names that it had before.
     """
 
     dest: str
@@ -52,6 +54,7 @@ class InputField:
     many: bool
     kind: str
     takes_database: bool
+    former: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -144,8 +147,13 @@ class ServedVerb:
         return next((one for one in self.inputs if one.dest == dest), None)
 
     def option(self, dest: str) -> OptionField | None:
-        """The option of this name, or of this former name."""
-        return next((one for one in self.options if dest in (one.dest, *one.former)), None)
+        """The option of this name."""
+        return next((one for one in self.options if one.dest == dest), None)
+
+    def todays_names(self) -> dict[str, str]:
+        """What inputs and options are called now, by their former names."""
+        fields: list[InputField | OptionField] = [*self.inputs, *self.options]
+        return {name: one.dest for one in fields for name in one.former}
 
     def output(self, role: str) -> OutputField | None:
         """The output of this role."""
@@ -276,6 +284,7 @@ def _input(one: Option) -> InputField:
         many=one.many in ("+", "*"),
         kind=one.holds,
         takes_database=one.holds == "sequences",
+        former=one.former,
     )
 
 

@@ -32,7 +32,7 @@ from tropalign.serve.web.refusals import Refused, refusal_of
 from tropalign.serve.web.user_jobs import names_of_outputs, own_job, submit
 from tropalign.submissions.file_names import sanitised
 from tropalign.submissions.next_verbs import uses_of
-from tropalign.submissions.submission import BUILD
+from tropalign.submissions.submission import BUILD, by_todays_names
 from tropalign.submissions.verbs import MAIN, SERVED, InputField, ServedVerb, served_verb
 from tropalign.verbs.examples import example_path
 
@@ -167,7 +167,7 @@ class FormPages:
 
     def _of_job(self, verb: ServedVerb, job: Job) -> Given:
         """What an earlier job had: pasted texts to be changed, files to be kept."""
-        asked = job.request
+        asked = by_todays_names(verb, job.request)
         given = Given(
             options=texts_of(asked.get("options", {})),
             format=str(asked.get("format", "")),
