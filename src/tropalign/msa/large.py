@@ -66,7 +66,7 @@ class Division:
     """
 
     most_items: int = 16
-    n_representatives: int = 4
+    n_representatives: int = 8
     pooled_cutoff: float = 0.005
 
 
