@@ -95,12 +95,37 @@ def test_jobs_are_listed_stopped_and_deleted(admin):
         assert "give ids, or --user USER: one of them" in admin("delete", *words)[2]
 
 
+@pytest.mark.parametrize("words", [("stop", "{id}"), ("stop", "--user", "bob"), ("delete", "{id}", "db1"),
+                                   ("delete", "--user", "bob"), ("delete", "--user", "ann")])  # fmt: skip
+def test_what_goes_meanwhile_is_not_counted(admin, folder, monkeypatch, words):
+    from tropalign.serve.storage import Storage
+    from tropalign.serve.storage.jobs import Jobs
+    from tropalign.serve.storage.target_databases import Databases
+    from tropalign.serve.storage.uploads import Uploads
+
+    def gone(*_):
+        raise KeyError("id")
+
+    with Storage.open(Settings(folder=folder)) as storage:
+        storage.uploads.keep_bytes("ann", b"sent")
+    (waiting,) = objects(admin("jobs", "--user", "bob", "--state", "queued", "--json"))
+    for part, name in ((Jobs, "cancel"), (Jobs, "delete"), (Databases, "delete"), (Uploads, "delete")):
+        monkeypatch.setattr(part, name, gone)
+    said = {"stop": "0 jobs told to stop\n", "delete": "deleted 0 jobs and 0 databases\n"}
+    assert admin(*(word.format(**waiting) for word in words)) == (0, said[words[0]], "")
+    assert not {entry["action"] for entry in objects(admin("audit", "--json"))} & {"cancel", "delete"}
+
+
 def test_all_of_a_user_goes(admin, folder):
+    from tropalign.serve.records import Account
     from tropalign.serve.storage import Storage
 
+    admin("user", "ann", "--administrator", "yes", "--max-running-per-user", "5")
     assert objects(admin("databases", "--json"))[0]["name"] == "mine"
     assert admin("delete", "--user", "ann")[1] == "deleted 2 jobs and 1 database\n"
+    assert admin("delete", "--user", "ann")[1] == "deleted 0 jobs and 0 databases\n"
     with Storage.open(Settings(folder=folder)) as storage:
+        assert storage.users.get("ann") == Account("ann")
         assert {token.user for token in storage.tokens.list() if not token.revoked} == {"bob"}
         assert storage.jobs.stored_bytes("ann") == 0 < storage.jobs.stored_bytes("bob")
     assert len(list((folder / "files").glob("??/*"))) == 2
@@ -166,6 +191,45 @@ def test_a_strange_archive_makes_nothing(admin, tmp_path, members, sentence):
     assert code in (3, 4) and sentence in err
     assert not other.exists() or not any(other.iterdir())
     assert not (tmp_path / "evil").exists() and not [name for name in os.listdir(tmp_path) if name.startswith(".")]
+
+
+def damaged(data, begin, step):
+    """A database with other bytes here and there."""
+    found = bytearray(data)
+    for place in range(begin, len(found), step):
+        found[place] ^= 0xFF
+    return bytes(found)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [lambda _: b"", lambda _: b"no database" * 1000, lambda data: data[: len(data) // 2],
+     lambda data: damaged(data, 200, 997), lambda data: damaged(data, 4096, 4096)],
+)  # fmt: skip
+def test_a_damaged_database_is_not_restored(admin, tmp_path, change):
+    whole, other = tmp_path / "all.tar", tmp_path / "other"
+    assert admin("backup", str(whole))[0] == 0
+    with tarfile.open(whole) as tar:
+        members = [(name, tar.extractfile(name).read()) for name in tar.getnames()]
+    path = archive_of(tmp_path / "x.tar", *((n, change(d) if n == "tropalign.db" else d) for n, d in members))
+    code, _, err = admin("restore", str(path), place=other)
+    assert code == 3 and "its tropalign.db is damaged, or no server's: restore another backup" in err
+    assert not other.exists() and not [name for name in os.listdir(tmp_path) if name.startswith(".")]
+
+
+def test_a_database_that_is_not_there_is_not_made(admin, tmp_path):
+    path = tmp_path / "typo.db"
+    code, _, err = admin("users", "--database", f"sqlite:///{path}")
+    assert code == 2 and f"{path}: there is no such database: name that of a server" in err
+    assert not path.exists()
+    there = tmp_path / "served" / "tropalign.db"
+    assert len(objects(admin("users", "--json", "--database", f"sqlite:///{there}"))) == 2
+
+
+def test_a_backup_is_a_file(admin, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code, _, err = admin("backup", "-")
+    assert code == 2 and "name one (monday.tar)" in err and not (tmp_path / "-").exists()
 
 
 def test_what_is_no_archive_or_no_server_is_a_mistake(admin, tmp_path):

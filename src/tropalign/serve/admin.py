@@ -6,7 +6,7 @@ Each action opens the server's folder and database, does one thing and ends, whe
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -77,11 +77,15 @@ class AdminCommand(Command, ServerOptions):
         """The storage of a server that is there, closed at the end."""
         from tropalign.serve.private import for_nobody_else
         from tropalign.serve.storage import Storage
+        from tropalign.serve.storage.database import file_of_sqlite
 
         check_installed()
         place = place_of(self.folder, self.database)
         if self.database is None and not (place.folder / "tropalign.db").is_file():
             self.refuse(f"{shown(str(place.folder))}: no server has been here: name its --folder, or its --database")
+        file = None if self.database is None else file_of_sqlite(self.database)
+        if file is not None and not file.is_file():
+            self.refuse(f"{shown(str(file))}: there is no such database: name that of a server (--database)")
         with for_nobody_else(), Storage.open(place) as storage:
             yield storage
 
@@ -231,20 +235,20 @@ class Stop(AdminCommand, UserOptions, ChosenOptions):
         """Stops them."""
         _check_chosen(self, self.ids, self.user)
         with self.storage() as storage:
-            ids = self.ids or [job.id for job in _jobs(storage, self.user) if not job.state.is_final]
-            for id in ids:
-                job = _known(storage, id)
-                if not job.state.is_final:
-                    storage.jobs.cancel(job.id)
-                    storage.audit.note("", HERE, "cancel", job.id, job.owner)
-        print(f"{counted(len(ids), 'jobs')} told to stop")
+            jobs = [_known(storage, id) for id in dict.fromkeys(self.ids)] or list(_jobs(storage, self.user))
+            n = 0
+            for job in jobs:
+                if not job.state.is_final and _is_done(storage.jobs.cancel, job.id):
+                    storage.audit.note("", HERE, "cancel", job.id, job.owner or self.user or "")
+                    n += 1
+        print(f"{counted(n, 'jobs')} told to stop")
 
 
 class Delete(AdminCommand, UserOptions, ChosenOptions):
     """Removes jobs and databases."""
 
     verb = "admin delete"
-    summary = "delete jobs and databases by their ids, or all that a user has, with the user's tokens"
+    summary = "delete jobs and databases by their ids, or all that a user has, with the user's tokens and role"
 
     ids: Sequence[str] = again(
         ChosenOptions, "ids", help="of jobs and databases, as `tropalign admin jobs` and `databases` list them"
@@ -276,35 +280,41 @@ def _delete(storage: Storage, ids: Iterable[str]) -> tuple[int, int]:
     databases = {each.id: each for each in storage.databases.built()}
     for id in dict.fromkeys(ids):
         if id in databases:
-            storage.databases.delete(id)
-            storage.audit.note("", HERE, "delete database", id, databases[id].owner)
-            n_databases += 1
+            if _is_done(storage.databases.delete, id):
+                storage.audit.note("", HERE, "delete database", id, databases[id].owner)
+                n_databases += 1
             continue
         job = _known(storage, id)
-        storage.jobs.delete(id)
-        storage.audit.note("", HERE, "delete", id, job.owner)
-        n_jobs += 1
+        if _is_done(storage.jobs.delete, id):
+            storage.audit.note("", HERE, "delete", id, job.owner)
+            n_jobs += 1
     return n_jobs, n_databases
 
 
+def _is_done(act: Callable[..., object], *what: str) -> bool:
+    """Acts on what was there a moment ago; False where its owner or the server has deleted it meanwhile."""
+    try:
+        act(*what)
+    except KeyError:
+        return False
+    return True
+
+
 def _delete_user(storage: Storage, user: str) -> tuple[int, int]:
-    """All that a user has: tokens first, so that nothing comes meanwhile."""
+    """All that a user has; a server that runs remembers tokens for a minute, in which more may come."""
     from contextlib import suppress
 
     if user not in storage.users.names():
         raise UsageError(f"there is no user {shown(user[:200])!r}: tropalign admin users lists them")
     with suppress(UsageError):  # none is valid
         storage.tokens.revoke(user)
-    jobs = [job.id for job in _jobs(storage, user)]
-    for id in jobs:
-        storage.jobs.delete(id)
-    databases = storage.databases.built(user)
-    for database in databases:
-        storage.databases.delete(database.id)
+    storage.users.forget(user)
+    n_jobs = sum(_is_done(storage.jobs.delete, job.id) for job in list(_jobs(storage, user)))
+    n_databases = sum(_is_done(storage.databases.delete, database.id) for database in storage.databases.built(user))
     for upload in storage.uploads.list(user):
-        storage.uploads.delete(user, upload.digest)
-    storage.audit.note("", HERE, "delete user", user, f"{len(jobs)} jobs, {len(databases)} databases")
-    return len(jobs), len(databases)
+        _is_done(storage.uploads.delete, user, upload.digest)
+    storage.audit.note("", HERE, "delete user", user, f"{counted(n_jobs, 'jobs')}, {counted(n_databases, 'databases')}")
+    return n_jobs, n_databases
 
 
 class Sweep(AdminCommand):
@@ -376,6 +386,8 @@ class Backup(AdminCommand):
         """Writes the archive."""
         from tropalign.serve.storage.backup import back_up
 
+        if self.archive == "-":
+            self.refuse("a backup is written to a file, not to the terminal or a pipe: name one (monday.tar)")
         n = back_up(_folder_of_sqlite(self), Path(self.archive))
         print(f"{shown(self.archive)}: the database and {counted(n, 'stored files')}")
 

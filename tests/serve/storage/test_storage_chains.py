@@ -57,6 +57,23 @@ def test_a_chain_ends_as_a_whole(storage):
     assert not storage.queue.has_work()
 
 
+def test_the_end_of_a_long_chain_quotes_the_first_reason_once(storage):
+    first = submit(storage, key="1")
+    chain = [first]
+    for n in range(2, 6):
+        chain.append(chained(storage, chain[-1], str(n), title=f"number {n}"))
+    held = storage.queue.claim("w", 30, 10)
+    why = "x.fa: record 3 is empty (no letters): remove it"
+    outcome = Outcome(State.FAILED, message=f"{why}.", exit_code=3)
+    storage.queue.finish(first.id, held.attempt, outcome)
+    storage.queue.settle()
+    assert [storage.jobs.get(job.id).message for job in chain[1:]] == [
+        f"it was to read a result of the job “{title}”, which failed ({why}): "
+        "submit this one again when its input is there"
+        for title in ("a title", "number 2", "number 3", "number 4")
+    ]
+
+
 def test_an_output_that_is_not_made_ends_who_waits_for_it(storage):
     first = submit(storage, key="1")
     second = chained(storage, first, "2", role="report")

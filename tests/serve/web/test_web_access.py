@@ -317,8 +317,16 @@ def test_behind_a_proxy_with_a_path_of_its_own(tmp_path):
         assert log_in(stranger, client.token, Origin=f"http://127.0.0.1:{server.port}")[0].status == 403
 
 
+NOTHING = ["", {}, [], None]
+
+
+def hidden(job):
+    """What others' jobs do not tell an administrator."""
+    return [job[name] for name in ("command", "options", "inputs", "shared")]
+
+
 def test_an_administrator_stops_and_deletes_what_others_have_and_reads_nothing_of_it(users):
-    jobs = [client.submit(title="Mine")["id"] for client in (users.alice, users.bob)]
+    jobs = [client.submit(title="Mine", options={"mode": "global"})["id"] for client in (users.alice, users.bob)]
     for path in ("/api/v1/jobs?user=*", "/api/v1/jobs?user=bob", "/api/v1/databases?user=*"):
         refused = users.alice.get(path)
         assert (refused.status, refused.json["field"]) == (403, "user")
@@ -328,11 +336,17 @@ def test_an_administrator_stops_and_deletes_what_others_have_and_reads_nothing_o
     me = users.alice.get("/api/v1/me").json
     assert me["administrator"] is True and me["limits"]["queued_per_user"] == 3
     assert [job["owner"] for job in users.alice.get("/api/v1/jobs?user=*").json["jobs"]] == ["bob", "alice"]
+    users.bob.ask("PATCH", f"/api/v1/jobs/{jobs[1]}", {"shared": True})
+    assert users.bob.get(f"/api/v1/jobs/{jobs[1]}").json["shared"]
+    theirs, own = users.alice.get("/api/v1/jobs?user=*").json["jobs"]
+    assert hidden(theirs) == NOTHING and own["command"] and own["inputs"]
     assert [job["owner"] for job in users.alice.get("/api/v1/jobs?user=bob").json["jobs"]] == ["bob"]
     for path in ("", "/files/main", "/inputs/queries/0"):
         assert users.alice.get(f"/api/v1/jobs/{jobs[1]}{path}").status == 404
     assert users.alice.ask("PATCH", f"/api/v1/jobs/{jobs[1]}", {"shared": True}).status == 404
-    assert users.alice.post(f"/api/v1/jobs/{jobs[1]}/cancel").json["state"] == "cancelled"
+    cancelled = users.alice.post(f"/api/v1/jobs/{jobs[1]}/cancel").json
+    assert cancelled["state"] == "cancelled" and hidden(cancelled) == NOTHING
+    assert all(hidden(users.bob.get(f"/api/v1/jobs/{jobs[1]}").json))
     assert users.alice.ask("DELETE", f"/api/v1/jobs/{jobs[1]}").status == 204
     noted = list(users.server.storage.audit.entries())[-1]
     assert (noted.user, noted.action, noted.detail) == ("alice", "delete", "pairs of bob")

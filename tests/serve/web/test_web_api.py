@@ -281,6 +281,24 @@ def test_an_input_is_the_output_of_another_job_of_the_user(users):
     assert users.alice.post(f"/api/v1/jobs/{made['id']}/formats/svg").status == 201
 
 
+def test_a_job_that_is_deleted_while_another_is_to_read_it_is_a_refusal(users, monkeypatch):
+    from tropalign.serve.web import user_jobs
+
+    first, _ = chain(users.alice)
+    looked_up = user_jobs.job_named
+
+    def once(web, user, id):
+        found = looked_up(web, user, id)
+        if found is not None:
+            web.storage.jobs.delete(id)
+        return found
+
+    monkeypatch.setattr(user_jobs, "job_named", once)
+    tree = {"verb": "tree", "inputs": {"taxa": [{"job": first["id"]}]}}
+    refused = users.alice.post("/api/v1/jobs", tree)
+    assert (refused.status, refused.json["field"]) == (422, "inputs.taxa") and "was deleted" in refused.error
+
+
 def chain(client):
     """An alignment that is still to be computed, and a tree of it."""
     inputs = {"family": [{"text": ">a\nMKVLAW\n>b\nMKILAW\n", "name": "x.fa"}]}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -56,6 +57,8 @@ def settle(connection: Connection, files: FileStore, now: float) -> None:
 
 
 _REMEDY = "submit this one again when its input is there"
+#: What a job's sentence quotes of the job that it waited for.
+_QUOTE = re.compile(r"it was to read a result of the job “.*?”, which (?:failed|was refused) \((.*)\)")
 
 
 def _called(title: str) -> str:
@@ -68,7 +71,15 @@ def _why_not(row: Any) -> str:
         return f"{what} was deleted: {_REMEDY}"
     if row.state == State.CANCELLED:
         return f"{what} was cancelled: {_REMEDY}"
-    return f"{what} {'was refused' if row.state == State.REFUSED else 'failed'} ({row.message.rstrip('.')}): {_REMEDY}"
+    end = "was refused" if row.state == State.REFUSED else "failed"
+    return f"{what} {end} ({_first_reason(row.message)}): {_REMEDY}"
+
+
+def _first_reason(message: str) -> str:
+    """Why a job failed, or where that is another job's failure, why the first of them did."""
+    message = message.removesuffix(f": {_REMEDY}").rstrip(".")
+    quoted = _QUOTE.fullmatch(message)
+    return message if quoted is None else quoted[1]
 
 
 def _give(connection: Connection, files: FileStore, row: Any) -> bool:

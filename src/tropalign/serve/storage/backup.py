@@ -99,10 +99,12 @@ def restore(archive: Path, folder: Path) -> int:
         raise InputError("there is no such file", file=str(archive))
     if folder.exists() and any(folder.iterdir()):
         raise UsageError(f"{shown(str(folder))}: it is not empty: name a new --folder, or move this one away")
+    was_there = folder.exists()
     make_private_folder(folder)
     aside = Path(tempfile.mkdtemp(prefix=".restored-", dir=folder.parent))
     try:
         n = _read(archive, aside)
+        _check_database(aside / DATABASE, archive)
         aside.replace(folder)  # an empty folder gives way
         return n
     except tarfile.TarError as error:
@@ -111,6 +113,22 @@ def restore(archive: Path, folder: Path) -> int:
         raise ResourceError(f"{shown(str(archive))}: it cannot be restored ({error.strerror})") from None
     finally:
         shutil.rmtree(aside, ignore_errors=True)
+        if not was_there:
+            with suppress(OSError):  # it is filled, as it should be
+                folder.rmdir()
+
+
+def _check_database(path: Path, archive: Path) -> None:
+    """Refuses what SQLite cannot read throughout, or what has no tables of a server."""
+    try:
+        # Immutable, SQLite makes no log beside it.
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?immutable=1", uri=True)) as connection:
+            found = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+            is_whole = found == "ok" and bool(connection.execute("SELECT * FROM alembic_version").fetchall())
+    except (sqlite3.Error, UnicodeDecodeError):  # the latter where words of the check quote the damage
+        is_whole = False
+    if not is_whole:
+        raise InputError(f"its {DATABASE} is damaged, or no server's: restore another backup", file=str(archive))
 
 
 def _read(archive: Path, folder: Path) -> int:

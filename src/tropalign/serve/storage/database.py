@@ -50,6 +50,18 @@ def open_database(url: str | URL) -> Engine:
     return engine
 
 
+def file_of_sqlite(url: str) -> Path | None:
+    """Where SQLite's database of a URL lies; None for PostgreSQL.
+
+    Raises
+    ------
+    UsageError
+        The URL is of no kind of database that is known.
+    """
+    parsed = _parsed(url)
+    return Path(str(parsed.database)) if parsed.get_backend_name() == "sqlite" else None
+
+
 def _parsed(url: str | URL) -> URL:
     """The URL with the driver that is used; what is wrong is not shown, since it may hold a password."""
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Engine, select, union
+from sqlalchemy import Engine, delete, select, union
 from sqlalchemy.dialects import postgresql, sqlite
 
 from tropalign.errors import UsageError, shown
@@ -57,6 +57,11 @@ class Users:
             row = new.values(**{"name": name, "is_administrator": False, **values})
             connection.execute(row.on_conflict_do_update(index_elements=[users.c.name], set_=values))
         return self.get(name)
+
+    def forget(self, name: str) -> None:
+        """Says nothing of a user any more, who has the usual limits and is no administrator."""
+        with writing(self._engine) as connection:
+            connection.execute(delete(users).where(users.c.name == name))
 
     def names(self) -> tuple[str, ...]:
         """All users that the record knows, by name."""

@@ -78,10 +78,11 @@ def list_jobs(
 ) -> Response:
     """Lists your jobs, newest first; an administrator may list those of others."""
     web = web_of(request)
-    owner = listed_owner(web, user_of(request), user)
+    asker = user_of(request)
+    owner = listed_owner(web, asker, user)
     page = web.storage.jobs.list(Search(owner, q, state, verb, tag, limit, after))
     waits = web.storage.waits.of(page.jobs, web.settings.limits.running_per_user)
-    found = [job_json(web, job, wait=waits.get(job.id)) for job in page.jobs]
+    found = [job_json(web, job, wait=waits.get(job.id), is_own=job.owner == asker.name) for job in page.jobs]
     return JSONResponse({"jobs": found, "next": page.after})
 
 
@@ -89,7 +90,8 @@ def list_jobs(
 def get_job(request: Request, id: str) -> Response:
     """Shows a job."""
     web = web_of(request)
-    return _shown(web, own_job(web, user_of(request), id))
+    user = user_of(request)
+    return _shown(web, user, own_job(web, user, id))
 
 
 @job_router.patch("/jobs/{id}", responses=models.CHANGED, openapi_extra=models.CHANGE)
@@ -98,7 +100,7 @@ async def change_job(request: Request, id: str) -> Response:
     data = await read_json(request, ("title", "tags", "shared"))
     title, tags, shared = models.title_of(data), models.tags_of(data), models.shared_of(data)
     web, user, address = web_of(request), user_of(request), address_of(request)
-    return await run_in_threadpool(lambda: _shown(web, _changed(web, user, address, id, title, tags, shared)))
+    return await run_in_threadpool(lambda: _shown(web, user, _changed(web, user, address, id, title, tags, shared)))
 
 
 def _changed(
@@ -132,7 +134,7 @@ def cancel_job(request: Request, id: str) -> Response:
     if not job.state.is_final:
         job = web.storage.jobs.cancel(job.id)
         web.audit(user, address_of(request), "cancel", job.id, f"{job.verb} of {job.owner}")
-    return _shown(web, job)
+    return _shown(web, user, job)
 
 
 @job_router.post("/jobs/{id}/formats/{format}", responses=models.SUBMITTED, status_code=201)
@@ -173,8 +175,8 @@ def get_shared_output(request: Request, secret: str, role: str) -> Response:
     return download(web, request, with_role(shared_job(web, secret).outputs, role))
 
 
-def _shown(web: Web, job: Job) -> Response:
-    return JSONResponse(job_json(web, job, wait=wait_of(web, job)))
+def _shown(web: Web, user: User, job: Job) -> Response:
+    return JSONResponse(job_json(web, job, wait=wait_of(web, job), is_own=job.owner == user.name))
 
 
 @router.post("/files", responses=models.SENT, openapi_extra=models.FILE_BODY, status_code=201, tags=["files"])

@@ -80,7 +80,8 @@ class JobModel(BaseModel):
     """A job. Times are ISO 8601, UTC; `progress` is between 0 and 1 where it is known.
 
     From `kept_until` on the server deletes it; null where that is never, or not known yet. While it is queued,
-    `waiting` says in words what for, and `waits_for` has the ids of the jobs whose results it is to read.
+    `waiting` says in words what for, and `waits_for` has the ids of the jobs whose results it is to read. Of others'
+    jobs an administrator is given no `command`, `options`, `inputs` and `shared`: they are empty.
     """
 
     id: str
@@ -340,8 +341,13 @@ def shared_of(data: dict[str, Any]) -> bool | None:
     return cast("bool | None", shared)
 
 
-def job_json(web: Web, job: Job, *, wait: Wait | None = None, is_shared_view: bool = False) -> dict[str, Any]:
-    """A job; who has its shared link alone is not told whose it is, nor what is done with it."""
+def job_json(
+    web: Web, job: Job, *, wait: Wait | None = None, is_shared_view: bool = False, is_own: bool = True
+) -> dict[str, Any]:
+    """A job; who has its shared link alone is not told whose it is, nor what is done with it.
+
+    An administrator is told of another's job neither what it reads nor its link, at which the results lie open.
+    """
     found: dict[str, Any] = {
         "id": job.id,
         "verb": job.verb,
@@ -373,6 +379,8 @@ def job_json(web: Web, job: Job, *, wait: Wait | None = None, is_shared_view: bo
         for name in ("owner", "tags", "queue_position", "waiting", "waits_for"):
             del found[name]
         found["inputs"] = [{"dest": file.role, "name": file.name, "size": file.size} for file in job.inputs]
+    if not is_own:
+        found |= {"command": "", "options": {}, "inputs": [], "shared": None}
     return found
 
 

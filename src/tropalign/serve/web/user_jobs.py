@@ -88,7 +88,7 @@ def submit(
         command=submission.shown_command(),
         version=__version__,
         inputs=files,
-        awaited=_awaited(web, submission),
+        awaited=_awaited(web, user, submission),
         hook=hook,
     )
     job, is_new = web.storage.jobs.submit(new, web.storage.users.limits(user.name, web.settings.limits))
@@ -109,13 +109,22 @@ def _items(submission: Submission) -> list[InputItem]:
     return [item for items in submission.inputs.values() for item in items]
 
 
-def _awaited(web: Web, submission: Submission) -> tuple[Awaited, ...]:
+def _awaited(web: Web, user: User, submission: Submission) -> tuple[Awaited, ...]:
     """Inputs that other jobs are still to write."""
-    return tuple(
-        Awaited(position, item.job, item.role or MAIN, web.storage.jobs.get(item.job).title)
-        for position, item in enumerate(_items(submission))
-        if item.job is not None and item.file is None
-    )
+    found: list[Awaited] = []
+    named = [(dest, item) for dest, items in submission.inputs.items() for item in items]
+    for position, (dest, item) in enumerate(named):
+        if item.job is not None and item.file is None:
+            job = job_named(web, user, item.job)
+            if job is None:  # it was deleted since it was looked up
+                raise _no_source(dest)
+            found.append(Awaited(position, job.id, item.role or MAIN, job.title))
+    return tuple(found)
+
+
+def _no_source(dest: str) -> Refused:
+    sentence = "the job whose result is to be read was deleted, or is somebody else's: give the file"
+    return Refused(422, sentence, field=f"inputs.{dest}")
 
 
 def _key_of_database(web: Web, user: User, key: str, name: str, shared: bool) -> str:
@@ -201,11 +210,9 @@ def _as_output(web: Web, user: User, dest: str, item: InputItem) -> InputItem:
     job = job_named(web, user, item.job or "")
     if job is None and item.file is not None:  # as an earlier job had it, which still has the file
         return replace(item, job=None, role=None)
-    field = f"inputs.{dest}"
     if job is None:
-        raise Refused(
-            422, "the job whose result is to be read was deleted, or is somebody else's: give the file", field=field
-        )
+        raise _no_source(dest)
+    field = f"inputs.{dest}"
     if job.state.is_final and job.state != State.DONE:
         raise Refused(422, f"the job {shown(job.title)} is {job.state}, and has no result to be read", field=field)
     names, digests = names_of_outputs(job), {file.role: file.digest for file in job.outputs}
