@@ -15,7 +15,7 @@ from tropalign.serve.storage.schema import hooks, jobs
 
 #: Seconds after which a call that failed is made again; after the last one it is given up.
 PAUSES = (60.0, 300.0, 1800.0, 7200.0)
-#: As long nobody else takes a claimed hook; longer than a call takes, with the look-up of its host.
+#: Seconds in which nobody else takes a claimed hook; longer than a call takes, with the look-up of its host.
 CLAIM_SECONDS = 120.0
 
 
