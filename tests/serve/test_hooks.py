@@ -3,6 +3,8 @@
 import http.server
 import json
 import socket
+import subprocess
+import sys
 import threading
 import time
 
@@ -11,12 +13,13 @@ import pytest
 pytest.importorskip("sqlalchemy", reason="the server's modules are not installed: pip install 'tropalign[serve]'")
 pytest.importorskip("fastapi", reason="the server's modules are not installed: pip install 'tropalign[serve]'")
 
+from tropalign.cli.main import main
 from tropalign.errors import UsageError
 from tropalign.serve import hook_calls
-from tropalign.serve.hook_calls import call, check_hook, is_public
+from tropalign.serve.hook_calls import call, check_hook, hook_host, is_public
 from tropalign.serve.records import Job, State
 from tropalign.serve.settings import Limits, Settings
-from tropalign.serve.storage.hooks import PAUSES
+from tropalign.serve.storage.hooks import CLAIM_SECONDS, PAUSES
 
 JOB = Job("id", "ann", "pairs", "mine", (), State.DONE, "k", {}, "command", "1", 0.0, finished=60.0)
 TOLD = {
@@ -31,6 +34,10 @@ def receiver():
 
     class Receiver(http.server.BaseHTTPRequestHandler):
         def do_POST(self):
+            if "/hangs" in self.path:
+                server.n_hanging += 1
+                server.goes_on.wait(60)
+                return
             data = self.rfile.read(int(self.headers["Content-Length"]))
             server.seen.append((self.path, self.headers["Content-Type"], json.loads(data)))
             self.send_response(server.status)
@@ -42,11 +49,14 @@ def receiver():
             pass
 
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Receiver)
-    server.seen, server.status = [], 204
+    server.seen, server.status, server.goes_on = [], 204, threading.Event()
+    server.n_hanging = 0
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
-    server.url = f"http://localhost:{server.server_address[1]}/hook?x=1"
+    server.host = f"localhost:{server.server_address[1]}"
+    server.url = f"http://{server.host}/hook?x=1"
     yield server
+    server.goes_on.set()
     server.shutdown()
     server.server_close()
     thread.join()
@@ -57,6 +67,10 @@ def receiver():
     [
         ("https://a.example/x", (), "this server calls no web hooks: ask its operator"),
         ("https://b.example/x", ("a.example",), "web hooks are called at a.example alone"),
+        ("https://a.example:22/x", ("a.example",), r"a.example alone \(no port means the usual one\)"),
+        ("http://a.example/x", ("a.example:443", "b.example"), "at a.example:443 and b.example alone"),
+        ("http://a.example:443/x", ("a.example",), "at a.example alone"),
+        ("https://a.example:0/x", ("a.example",), "at a.example alone"),
         ("http://b.example/x", ("*",), "called by HTTPS at its usual port"),
         ("https://b.example:22/x", ("*",), "called by HTTPS at its usual port"),
         ("ftp://a.example/x", ("*",), "an address like https"), ("file:///etc/passwd", ("*",), "an address like https"),
@@ -73,14 +87,30 @@ def test_an_address_that_may_not_be_called_is_refused(url, hosts, sentence):
 
 def test_addresses_that_may_be_called():
     check_hook("https://hooks.example/T0/B1?key=2", ("*",))
-    check_hook("http://chat.local:8065/hooks/1", ("Chat.local",))
+    check_hook("http://chat.local:8065/hooks/1", ("Chat.local:8065",))
+    check_hook("http://chat.local/hooks/1", ("chat.local",))
+    check_hook("https://chat.local:443/hooks/1", ("chat.local",))
+
+
+@pytest.mark.parametrize(
+    "word",
+    ["https://x.org", "*.example.org", "", "a b", "a:", "a:x", "a:0", "a:65536", "a:1:2", ":80", "[::1]", "*:80", "é"],
+)
+def test_words_that_are_no_host_are_refused_at_the_start(word, capsys):
+    assert main(["serve", "--add-token", "ann", "--hook-host", word]) == 2
+    assert "is no host: write chat.example.org, localhost:8025, or * for any" in capsys.readouterr().err
+
+
+def test_hosts_of_an_operator_are_read():
+    words = ["*", "Chat.Local", "10.0.0.1:08025"]
+    assert list(map(hook_host, words)) == ["*", "chat.local", "10.0.0.1:8025"]
 
 
 @pytest.mark.parametrize(
     "address",
     ["127.0.0.1", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1", "0.0.0.0", "224.0.0.1",
      "255.255.255.255", "::1", "::", "fe80::1%eth0", "fc00::1", "ff02::1", "::ffff:127.0.0.1", "64:ff9b::a00:1",
-     "2002:a00:1::", "2001:0:a00:1::"],
+     "2002:a00:1::", "2001:0:a00:1::", "192.88.99.1", "::ffff:192.88.99.1", "fec0::1", "feff::1", "3fff::1"],
 )  # fmt: skip
 def test_addresses_that_are_not_public(address):
     assert not is_public(address)
@@ -101,27 +131,50 @@ def test_a_name_with_a_private_address_is_not_called(monkeypatch):
 
 
 def test_a_call_tells_of_the_job(receiver):
-    assert call(receiver.url, ("localhost",), JOB) == ""
+    assert call(receiver.url, (receiver.host,), JOB) == ""
     assert receiver.seen == [("/hook?x=1", "application/json", TOLD)]
+
+
+def test_addresses_of_a_host_are_tried_in_turn(receiver, monkeypatch):
+    port = receiver.server_address[1]
+    places = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (f"127.0.0.{n}", port)) for n in (3, 3, 2, 1)]
+    monkeypatch.setattr(hook_calls.socket, "getaddrinfo", lambda *words, **more: places)
+    tried, connect = [], socket.create_connection
+
+    def connected(place, timeout):
+        tried.append(place[0])
+        assert timeout <= hook_calls.SECONDS
+        if place[0] != "127.0.0.1":
+            raise ConnectionRefusedError("refused")
+        monkeypatch.undo()
+        return connect(place, timeout)
+
+    monkeypatch.setattr(hook_calls.socket, "create_connection", connected)
+    assert call(receiver.url, (receiver.host,), JOB) == ""
+    assert tried == ["127.0.0.3", "127.0.0.2", "127.0.0.1"] and len(receiver.seen) == 1
 
 
 def test_failures_are_said_and_no_redirection_is_followed(receiver):
     receiver.status = 302
-    assert call(receiver.url, ("localhost",), JOB) == "it answered 302"
+    assert call(receiver.url, (receiver.host,), JOB) == "it answered 302"
     assert len(receiver.seen) == 1
-    assert "refused" in call("http://localhost:1/", ("localhost",), JOB)
-    assert "SSL" in call(receiver.url.replace("http:", "https:"), ("localhost",), JOB)
+    assert "refused" in call("http://localhost:1/", ("localhost:1",), JOB)
+    assert "SSL" in call(receiver.url.replace("http:", "https:"), (receiver.host,), JOB)
     assert call(receiver.url, ("other.example",), JOB).startswith("UsageError")  # the operator has changed the rules
 
 
-def test_an_answer_that_drips_is_not_waited_for(monkeypatch):
+@pytest.mark.parametrize(
+    ("scheme", "head"),
+    [("http", b"HTTP/1.1 200 OK\r\nX: "), ("https", b"\x16\x03\x03\x20\x00\x02\x00\x1f\xfc\x03\x03")],
+)  # of TLS the begin of a record with the server's first words
+def test_an_answer_that_drips_is_not_waited_for(scheme, head, monkeypatch):
     monkeypatch.setattr(hook_calls, "SECONDS", 0.5)
     with socket.create_server(("127.0.0.1", 0)) as listener:
 
         def drip():
             taken, _ = listener.accept()
             with taken:
-                for letter in b"HTTP/1.1 200 OK\r\n" + b"X: " + b"y" * 1000:
+                for letter in head + b"y" * 1000:
                     try:
                         taken.sendall(bytes([letter]))
                     except OSError:
@@ -131,7 +184,8 @@ def test_an_answer_that_drips_is_not_waited_for(monkeypatch):
         thread = threading.Thread(target=drip)
         thread.start()
         begin = time.monotonic()
-        assert call(f"http://localhost:{listener.getsockname()[1]}/", ("localhost",), JOB) != ""
+        host = f"localhost:{listener.getsockname()[1]}"
+        assert call(f"{scheme}://{host}/", (host,), JOB) != ""
         assert time.monotonic() - begin < 30
         thread.join()
 
@@ -143,17 +197,63 @@ def test_hooks_are_called_at_the_end_and_again_after_failures(storage):
 
     clock = storage.hooks._clock = Clock()
     job = storage.jobs.submit(replace(new_job(storage), hook="https://a.example/"), Limits())[0]
-    assert storage.hooks.due() == ()
+    assert storage.hooks.claim(9) == ()
     run_next(storage)
     for pause in PAUSES:
-        (hook,) = storage.hooks.due()
+        (hook,) = storage.hooks.claim(9)
         assert (hook.job.id, hook.job.state, hook.url) == (job.id, State.DONE, "https://a.example/")
-        assert storage.hooks.called(hook, False) is True and storage.hooks.due() == ()
+        assert storage.hooks.called(hook, False) is True and storage.hooks.claim(9) == ()
         clock.now += pause
-    (hook,) = storage.hooks.due()
+    (hook,) = storage.hooks.claim(9)
     assert storage.hooks.called(hook, False) is False
     clock.now += 1e6
-    assert storage.hooks.due() == ()
+    assert storage.hooks.claim(9) == ()
+
+
+def test_a_claimed_hook_is_nobody_elses_for_a_while(storage):
+    from serve.storage.storage_files import Clock, run_next, submit
+
+    clock = storage.hooks._clock = Clock()
+    submit(storage, hook="https://a.example/")
+    run_next(storage)
+    assert len(storage.hooks.claim(9)) == 1 and storage.hooks.claim(9) == ()
+    clock.now += CLAIM_SECONDS
+    (hook,) = storage.hooks.claim(9)
+    assert hook.tries == 0  # whoever had it has died
+
+
+def test_two_who_claim_at_once_get_no_hook_twice(storage):
+    from concurrent.futures import ThreadPoolExecutor
+
+    from serve.storage.storage_files import run_next, submit
+
+    for owner in "abcdefgh":
+        submit(storage, owner, owner, hook="https://a.example/")
+        run_next(storage)
+    with ThreadPoolExecutor(4) as pool:
+        claims = list(pool.map(lambda _: storage.hooks.claim(3), range(8)))
+    owners = [hook.job.owner for claim in claims for hook in claim]
+    assert sorted(owners) == list("abcdefgh")
+
+
+def test_one_hook_of_each_user_at_a_time_and_what_has_failed_comes_last(storage):
+    from serve.storage.storage_files import Clock, run_next, submit
+
+    clock = storage.hooks._clock = Clock()
+    for owner, url in (("ann", "1"), ("ann", "2"), ("ann", "3"), ("bob", "4"), ("eve", "5")):
+        submit(storage, owner, url, hook=url)
+    for _ in range(5):
+        run_next(storage)
+
+    def claimed(most, busy=()):
+        return [hook.url for hook in storage.hooks.claim(most, busy)]
+
+    (failed,) = storage.hooks.claim(1)
+    assert failed.url == "1" and storage.hooks.called(failed, False)
+    clock.now += PAUSES[0]
+    assert claimed(9, {"ann", "eve"}) == ["4"]
+    assert claimed(2) == ["2", "5"]
+    assert claimed(9) == ["3"] and claimed(9) == ["1"] and claimed(9) == []
 
 
 def test_a_messenger_calls_and_gives_up(tmp_path, receiver, monkeypatch):
@@ -164,7 +264,7 @@ def test_a_messenger_calls_and_gives_up(tmp_path, receiver, monkeypatch):
 
     monkeypatch.setattr(messenger, "LOOK_SECONDS", 0.02)
     monkeypatch.setattr("tropalign.serve.storage.hooks.PAUSES", ())
-    settings = Settings(folder=tmp_path / "served", hook_hosts=("localhost",))
+    settings = Settings(folder=tmp_path / "served", hook_hosts=(receiver.host,))
     with Storage.open(settings) as storage:
         caller = messenger.Messenger(storage, settings, True)
         caller.start()
@@ -172,13 +272,61 @@ def test_a_messenger_calls_and_gives_up(tmp_path, receiver, monkeypatch):
             receiver.status = status
             job = submit(storage, key=str(status), hook=receiver.url)
             run_next(storage)
-            until = time.monotonic() + 60
-            while not receiver.seen or receiver.seen[-1][2]["job"] != job.id or storage.hooks.due():
-                assert time.monotonic() < until
-                time.sleep(0.01)
-        while not (noted := list(storage.audit.entries())):
-            time.sleep(0.01)
-        assert [(entry.action, entry.object, entry.detail) for entry in noted] == [
-            ("hook given up", job.id, "localhost")
-        ]
+            wait_until(lambda job=job: [told["job"] for _, _, told in receiver.seen[-1:]] == [job.id])
+        wait_until(lambda: list(storage.audit.entries()))
+        noted = [(entry.action, entry.object, entry.detail) for entry in storage.audit.entries()]
+        assert noted == [("hook given up", job.id, "localhost")]
         caller.stop()
+
+
+def test_slow_hooks_hold_up_no_other_user(tmp_path, receiver, monkeypatch):
+    from serve.storage.storage_files import run_next, submit
+
+    from tropalign.serve.storage import Storage
+    from tropalign.serve.work import messenger
+
+    monkeypatch.setattr(messenger, "LOOK_SECONDS", 0.02)
+    settings = Settings(folder=tmp_path / "served", hook_hosts=(receiver.host,))
+    with Storage.open(settings) as storage:
+        for n in range(2 * messenger.N_CALLS):
+            submit(storage, "ann", f"a{n}", hook=f"http://{receiver.host}/hangs")
+        for n in range(2 * messenger.N_CALLS):
+            submit(storage, "bob", f"b{n}", hook=receiver.url)
+        for _ in range(4 * messenger.N_CALLS):
+            run_next(storage)
+        caller = messenger.Messenger(storage, settings, True)
+        begin = time.monotonic()
+        caller.start()
+        wait_until(lambda: len(receiver.seen) == 2 * messenger.N_CALLS)
+        assert time.monotonic() - begin < hook_calls.SECONDS
+        assert {path for path, _, _ in receiver.seen} == {"/hook?x=1"}
+        caller.stop()
+
+
+def test_the_end_of_a_server_waits_for_no_call(tmp_path, receiver):
+    from serve.storage.storage_files import run_next, submit
+
+    from tropalign.serve.storage import Storage
+
+    with Storage.open(Settings(folder=tmp_path / "served")) as storage:
+        for owner in map(str, range(20)):
+            submit(storage, owner, owner, hook=f"http://{receiver.host}/hangs")
+            run_next(storage)
+    command = [sys.executable, "-m", "tropalign", "serve", "--port", "0", "--workers", "0", "--folder"]
+    command += [str(tmp_path / "served"), "--hook-host", receiver.host]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as server:
+        try:
+            wait_until(lambda: receiver.n_hanging > 4)
+            begin = time.monotonic()
+            server.terminate()
+            server.communicate(timeout=60)
+            assert time.monotonic() - begin < hook_calls.SECONDS / 2
+        finally:
+            server.kill()
+
+
+def wait_until(is_so):
+    until = time.monotonic() + 60
+    while not is_so():
+        assert time.monotonic() < until
+        time.sleep(0.01)

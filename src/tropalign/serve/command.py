@@ -46,6 +46,12 @@ class WhereOptions(Options, group="where"):
     )
 
 
+def _hook_host(word: str) -> str:
+    from tropalign.serve.hook_calls import hook_host  # with its modules of networks, which no other verb needs
+
+    return hook_host(word)
+
+
 #: Some hundred years: later days have no date everywhere.
 MOST_KEEP_DAYS = 36_500
 
@@ -67,9 +73,10 @@ class WorkOptions(Options, group="work"):
         default=None,
         role="machine",
         many="append",
-        metavar="NAME",
-        help="a host at which jobs may have a web hook called at their end, several times for several; * for any that "
-        "is public (default: none)",
+        kind=Kind("text", _hook_host),
+        metavar="NAME[:PORT]",
+        help="a host at which jobs may have a web hook called at their end, without a port at 443 (https) or 80 "
+        "(http); several times for several; * for any that is public (default: none)",
     )
     only_workers: bool = option(default=False, role="machine", help="no pages: work for a server on the same database")
     threads: int = again(

@@ -15,6 +15,7 @@ import re
 import socket
 import ssl
 import threading
+import time
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
@@ -28,9 +29,31 @@ ALL_HOSTS = "*"
 MOST_LETTERS = 500
 #: What a call may take in all.
 SECONDS = 10.0
-#: Networks that count as public and lead to private addresses: NAT64, 6to4, Teredo.
-_TUNNELS = tuple(map(ipaddress.ip_network, ("64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "2001::/32")))
+#: Networks that Python, or an older one, takes for public: those that lead to private addresses (NAT64, 6to4, Teredo,
+#: the relays of 6to4), the former private ones of IPv6, and one for examples.
+_NOT_PUBLIC = tuple(
+    map(
+        ipaddress.ip_network,
+        ("64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "2001::/32", "192.88.99.0/24", "fec0::/10", "3fff::/20"),
+    )
+)
+_USUAL_PORTS = {"http": 80, "https": 443}
 _HOST = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?")
+
+
+def hook_host(word: str) -> str:
+    """A host that an operator names, in small letters: ``NAME``, ``NAME:PORT`` or ``*``. Raises ValueError.
+
+    Examples
+    --------
+    >>> [hook_host(word) for word in ("Chat.example.org", "localhost:8025", "*")]
+    ['chat.example.org', 'localhost:8025', '*']
+    """
+    name, colon, port = word.lower().partition(":")
+    has_port = re.fullmatch("[0-9]{1,5}", port) is not None and 1 <= int(port) <= 65_535
+    if word != ALL_HOSTS and not (_HOST.fullmatch(name) and (has_port or not colon)):
+        raise ValueError(f"{word!r} is no host: write chat.example.org, localhost:8025, or * for any public one")
+    return f"{name}:{int(port)}" if colon else name
 
 
 def check_hook(url: str, hosts: tuple[str, ...]) -> None:
@@ -41,7 +64,8 @@ def check_hook(url: str, hosts: tuple[str, ...]) -> None:
     url
         What a user names.
     hosts
-        What the operator allows: names of hosts, and ``*`` for every public one.
+        What the operator allows, see `hook_host`: a name without a port stands for the usual ones, 443 for https and
+        80 for http; ``*`` for every public host.
 
     Raises
     ------
@@ -53,10 +77,11 @@ def check_hook(url: str, hosts: tuple[str, ...]) -> None:
     if len(url) > MOST_LETTERS or not url.isascii() or not url.isprintable() or " " in url:
         raise UsageError(f"a web hook is an address of {MOST_LETTERS} letters of ASCII at most, without blanks")
     host, port, scheme = _parts(url)
-    if host in {name.lower() for name in hosts}:
+    if _is_named(host, port, scheme, hosts):
         return
     if ALL_HOSTS not in hosts:
-        raise UsageError(f"web hooks are called at {' and '.join(hosts)} alone: name one there, or ask the operator")
+        places = f"{' and '.join(hosts)} alone (no port means the usual one)"
+        raise UsageError(f"web hooks are called at {places}: name one there, or ask the operator")
     if scheme != "https" or port != 443:
         raise UsageError("a web hook is called by HTTPS at its usual port: begin with https:// and name no other port")
 
@@ -68,11 +93,17 @@ def _parts(url: str) -> tuple[str, int, str]:
         host, port = (parts.hostname or "").lower(), parts.port
     except ValueError:
         raise UsageError("the web hook is no address: write it like https://host.example/path") from None
-    if parts.scheme not in ("http", "https") or not _HOST.fullmatch(host):
+    if parts.scheme not in _USUAL_PORTS or not _HOST.fullmatch(host):
         raise UsageError("a web hook is an address like https://host.example/path")
     if parts.username is not None or parts.password is not None or parts.fragment:
         raise UsageError("a web hook has neither a user nor a part behind #: leave that out")
-    return host, port or (443 if parts.scheme == "https" else 80), parts.scheme
+    return host, _USUAL_PORTS[parts.scheme] if port is None else port, parts.scheme
+
+
+def _is_named(host: str, port: int, scheme: str, hosts: tuple[str, ...]) -> bool:
+    """Whether the operator names this host with this port."""
+    names = {name.lower() for name in hosts}
+    return f"{host}:{port}" in names or (host in names and port == _USUAL_PORTS[scheme])
 
 
 def is_public(address: str) -> bool:
@@ -84,11 +115,10 @@ def is_public(address: str) -> bool:
     [True, False, False, False, False]
     """
     found = ipaddress.ip_address(address.partition("%")[0])
-    if isinstance(found, ipaddress.IPv6Address):
-        if found.ipv4_mapped is not None:
-            return is_public(str(found.ipv4_mapped))
-        if any(found in network for network in _TUNNELS):
-            return False
+    if isinstance(found, ipaddress.IPv6Address) and found.ipv4_mapped is not None:
+        return is_public(str(found.ipv4_mapped))
+    if any(found in network for network in _NOT_PUBLIC):
+        return False
     return found.is_global and not found.is_multicast and not found.is_reserved
 
 
@@ -112,7 +142,7 @@ def call(url: str, hosts: tuple[str, ...], job: Job) -> str:
     try:
         check_hook(url, hosts)
         host, port, scheme = _parts(url)
-        connection = _connected(host, port, scheme == "https", host in {name.lower() for name in hosts})
+        connection = _connected(host, port, scheme == "https", _is_named(host, port, scheme, hosts))
     except (UsageError, OSError, ValueError) as error:
         return f"{type(error).__name__}: {error}"
     ends = threading.Timer(SECONDS, _break, (connection,))  # however slowly an answer drips
@@ -120,6 +150,8 @@ def call(url: str, hosts: tuple[str, ...], job: Job) -> str:
     ends.start()
     try:
         parts = urlsplit(url)
+        if isinstance(connection.sock, ssl.SSLSocket):
+            connection.sock.do_handshake()
         path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         headers = {"Content-Type": "application/json", "User-Agent": f"tropalign/{__version__}"}
         connection.request("POST", path, json.dumps(told(job)), headers)
@@ -133,20 +165,41 @@ def call(url: str, hosts: tuple[str, ...], job: Job) -> str:
 
 
 def _connected(host: str, port: int, is_secure: bool, is_named: bool) -> http.client.HTTPConnection:
-    """A connection to an address that was looked up once, and checked. Raises OSError."""
+    """A connection to an address that was looked up once, and checked; TLS is still to begin. Raises OSError."""
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    addresses = [str(place[4][0]) for place in found]
+    addresses = list(dict.fromkeys(str(place[4][0]) for place in found))
     if not addresses or not (is_named or all(map(is_public, addresses))):
         raise OSError(f"{host} has an address that is not public")
     kind = http.client.HTTPSConnection if is_secure else http.client.HTTPConnection
     connection = kind(host, port, timeout=SECONDS)
-    plain = socket.create_connection((addresses[0], port), timeout=SECONDS)
+    plain = _first_that_answers(addresses, port)
+    if not is_secure:
+        connection.sock = plain
+        return connection
     try:
-        connection.sock = ssl.create_default_context().wrap_socket(plain, server_hostname=host) if is_secure else plain
+        context = ssl.create_default_context()
+        connection.sock = context.wrap_socket(plain, server_hostname=host, do_handshake_on_connect=False)
     except BaseException:
         plain.close()
         raise
     return connection
+
+
+def _first_that_answers(addresses: list[str], port: int) -> socket.socket:
+    """A connection to the first of the addresses that takes one; each has its share of the time. Raises OSError."""
+    until = time.monotonic() + SECONDS
+    for i in range(len(addresses) - 1):
+        share = (until - time.monotonic()) / (len(addresses) - i)
+        with suppress(OSError):
+            return _to(addresses[i], port, share)
+    return _to(addresses[-1], port, until - time.monotonic())
+
+
+def _to(address: str, port: int, seconds: float) -> socket.socket:
+    """A connection that was made in so many seconds. Raises OSError."""
+    made = socket.create_connection((address, port), timeout=max(seconds, 0.1))
+    made.settimeout(SECONDS)
+    return made
 
 
 def _break(connection: http.client.HTTPConnection) -> None:

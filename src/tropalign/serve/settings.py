@@ -85,7 +85,7 @@ class Settings:
     root_path
         Where a proxy has it, such as "/tropalign".
     hook_hosts
-        Where jobs may have their end told: names of hosts, and "*" for every public one.
+        Where jobs may have their end told: hosts, with a port or without, and "*" for every public one.
     keep_days
         So long after its end a job is deleted with its files; None: never.
     lease_seconds

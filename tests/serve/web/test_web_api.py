@@ -410,8 +410,9 @@ def test_a_hook_is_for_hosts_that_the_operator_allows(tmp_path):
     body = {"verb": "pairs", "inputs": {"queries": [{"text": PAIR.decode(), "name": "a.fa"}]}}
     with running(Settings(folder=tmp_path / "served", hook_hosts=("a.example",))) as server:
         local = Client(server.port, server.web.local_token, server.storage)
+        places = "a.example alone (no port means the usual one)"
         for hook, sentence in (
-            ("https://b.example/", "web hooks are called at a.example alone: name one there, or ask the operator"),
+            ("https://b.example/", f"web hooks are called at {places}: name one there, or ask the operator"),
             ("https://a.example/ x", "a web hook is an address of 500 letters of ASCII at most, without blanks"),
             (["x"], "hook has to be a text: the address of a web hook"),
         ):
@@ -420,7 +421,7 @@ def test_a_hook_is_for_hosts_that_the_operator_allows(tmp_path):
         job = local.post("/api/v1/jobs", {**body, "hook": "https://a.example/secret"})
         assert job.status == 201 and b"secret" not in job.body
         finish(server.storage, job.json["id"], [("main", "a.tsv", "text/plain", b"x")])
-        (hook,) = server.storage.hooks.due()
+        (hook,) = server.storage.hooks.claim(1)
         assert (hook.job.id, hook.url) == (job.json["id"], "https://a.example/secret")
         page = local.get("/new/pairs").body.decode()
         assert "an address that is told when the job has ended: at a.example" in page

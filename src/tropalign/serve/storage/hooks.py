@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from typing import Any
 
-from sqlalchemy import Connection, Engine, delete, insert, select, update
+from sqlalchemy import Connection, Engine, Select, delete, func, insert, select, update
 
 from tropalign.serve.records import Hook, State
-from tropalign.serve.storage.database import reading, writing
+from tropalign.serve.storage.database import hold, reading, writing
 from tropalign.serve.storage.job_rows import read_jobs, select_jobs
 from tropalign.serve.storage.schema import hooks, jobs
 
 #: Seconds after which a call that failed is made again; after the last one it is given up.
 PAUSES = (60.0, 300.0, 1800.0, 7200.0)
-#: Hooks that are called at a time.
-AT_A_TIME = 50
+#: Seconds in which nobody else takes a claimed hook; longer than a call takes, with the look-up of its host.
+CLAIM_SECONDS = 120.0
 
 
 class Hooks:
@@ -32,15 +33,42 @@ class Hooks:
     def __init__(self, engine: Engine, clock: Callable[[], float] = time.time) -> None:
         self._engine, self._clock = engine, clock
 
-    def due(self) -> tuple[Hook, ...]:
-        """Some of the hooks to be called now: their jobs have ended, and no pause after a failure lasts."""
-        ends = [state for state in State if state.is_final]
-        question = select(jobs.c.id, hooks.c.url, hooks.c.tries).join(hooks, hooks.c.job == jobs.c.number)
-        question = question.where(jobs.c.state.in_(ends), hooks.c.due <= self._clock()).order_by(hooks.c.due)
+    def claim(self, most: int, busy: Collection[str] = ()) -> tuple[Hook, ...]:
+        """Hooks to be called now, and by nobody else for `CLAIM_SECONDS`; what is not `called` is then due again.
+
+        Their jobs have ended, and no pause after a failure lasts. Each is another user's, so that nobody's slow hooks
+        hold up those of others; those that have failed least come first.
+
+        Parameters
+        ----------
+        most
+            So many at most.
+        busy
+            Users whose hooks are left alone.
+        """
+        ready = self._ready(busy).subquery()
+        first = select(ready.c.id, ready.c.number, ready.c.url, ready.c.tries).where(ready.c.place == 1)
+        first = first.order_by(ready.c.tries, ready.c.due, ready.c.number).limit(most)
         with reading(self._engine) as connection:
-            rows = {row.id: row for row in connection.execute(question.limit(AT_A_TIME))}
-            found = read_jobs(connection, select_jobs().where(jobs.c.id.in_(list(rows)))) if rows else ()
-        return tuple(Hook(job, rows[job.id].url, rows[job.id].tries) for job in found)
+            if connection.execute(first.limit(1)).first() is None:
+                return ()
+        with writing(self._engine) as connection:
+            hold(connection, "hooks")
+            rows = connection.execute(first).all()
+            numbers = [row.number for row in rows]
+            due = self._clock() + CLAIM_SECONDS
+            connection.execute(update(hooks).where(hooks.c.job.in_(numbers)).values(due=due))
+            found = {job.id: job for job in read_jobs(connection, select_jobs().where(jobs.c.number.in_(numbers)))}
+        return tuple(Hook(found[row.id], row.url, row.tries) for row in rows if row.id in found)
+
+    def _ready(self, busy: Collection[str]) -> Select[Any]:
+        """Hooks that are due, and the place of each among its user's."""
+        ends = [state for state in State if state.is_final]
+        order = (hooks.c.tries, hooks.c.due, jobs.c.number)
+        place = func.row_number().over(partition_by=jobs.c.owner, order_by=order).label("place")
+        question = select(jobs.c.id, jobs.c.number, hooks.c.url, hooks.c.tries, hooks.c.due, place)
+        question = question.join(hooks, hooks.c.job == jobs.c.number)
+        return question.where(jobs.c.state.in_(ends), hooks.c.due <= self._clock(), jobs.c.owner.not_in(list(busy)))
 
     def called(self, hook: Hook, is_taken: bool) -> bool:
         """Notes how a call went; whether there will be another one."""

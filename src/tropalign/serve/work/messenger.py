@@ -1,10 +1,9 @@
-"""The thread that calls web hooks of jobs that have ended, beside the web server: no worker waits for it."""
+"""Threads that call web hooks of jobs that have ended, beside the web server: no worker waits for them."""
 
 from __future__ import annotations
 
 import sys
 import threading
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from tropalign.serve.storage import Storage
 
 LOOK_SECONDS = 1.0
-#: Calls at a time: a host that answers slowly holds up few others.
+#: Calls at a time, each for another user.
 N_CALLS = 8
 
 
@@ -36,7 +35,8 @@ class Messenger:
 
     def __init__(self, storage: Storage, settings: Settings, is_quiet: bool) -> None:
         self._storage, self._hosts, self._is_quiet = storage, settings.hook_hosts, is_quiet
-        self._ends = threading.Event()
+        self._ends, self._wakes = threading.Event(), threading.Event()
+        self._busy: set[str] = set()  # users whose hooks are being called
         self._thread = threading.Thread(target=self._look, daemon=True)
 
     def start(self) -> None:
@@ -45,17 +45,40 @@ class Messenger:
             self._thread.start()
 
     def stop(self) -> None:
-        """Ends, and waits for no call: those that are on their way are made again at the next start."""
+        """Ends, and waits for no call: one that is on its way is made again, by whoever calls hooks then."""
         self._ends.set()
+        self._wakes.set()
 
     def _look(self) -> None:
-        with ThreadPoolExecutor(N_CALLS, "hooks") as pool:
-            while not self._ends.wait(LOOK_SECONDS):
-                try:
-                    due = self._storage.hooks.due()
-                except Exception:  # the database is away, which others say
-                    continue
-                list(pool.map(self._call, due))
+        while True:
+            self._wakes.wait(LOOK_SECONDS)
+            self._wakes.clear()
+            if self._ends.is_set():
+                return
+            busy = self._busy.copy()
+            if len(busy) == N_CALLS:
+                continue
+            try:
+                claimed = self._storage.hooks.claim(N_CALLS - len(busy), busy)
+            except Exception:  # the database is away, which others say
+                continue
+            for hook in claimed:
+                self._begin(hook)
+
+    def _begin(self, hook: Hook) -> None:
+        """Calls a hook in a thread of its own, for which the end of the process does not wait, unlike a pool's."""
+        self._busy.add(hook.job.owner)
+        try:
+            threading.Thread(target=self._call_and_free, args=(hook,), daemon=True).start()
+        except RuntimeError:  # the system has no thread left: the claim ends, and the hook is due again
+            self._busy.discard(hook.job.owner)
+
+    def _call_and_free(self, hook: Hook) -> None:
+        try:
+            self._call(hook)
+        finally:
+            self._busy.discard(hook.job.owner)
+            self._wakes.set()
 
     def _call(self, hook: Hook) -> None:
         fault = call(hook.url, self._hosts, hook.job)
