@@ -52,7 +52,7 @@ def test_one_sequence_has_files_too(tmp_path):
         (["--no-weights"], "--no-weights belongs to --method clustalw"),
         (["--method", "clustalw", "--word-length", "2"], "--word-length belongs to --quicktree"),
         (["--method", "clustalw", "--quicktree", "--word-length", "3"], "words of proteins have up to 2 residues"),
-        (["--method", "clustalw", "--effort", "fast"], "--mode has no meaning with --method clustalw"),
+        (["--method", "clustalw", "--effort", "fast"], "--effort has no meaning with --method clustalw"),
         (["--method", "clustalw", "--confidence", "x.tsv"], "--confidence has no meaning with --method clustalw"),
         (["--method", "clustalw", "--add", "x.fa"], "--add has no meaning with --method clustalw"),
         (["--method", "clustalw", "--gap-open", "-1"], "--gap-open -1.0 is not a number from 0 to 100"),
