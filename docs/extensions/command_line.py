@@ -29,6 +29,7 @@ PAGES = {
     "submit": "server",
     "merge": "shards",
     "devices": "gpu",
+    "workflow": "workflows",
 }
 #: What `merge` says of an option that it takes for the verb which wrote the shards.
 OF_OTHERS = "The file of this option"
