@@ -137,7 +137,7 @@ class SetUser(AdminCommand):
     verb = "admin user"
     summary = "make somebody an administrator, or give a user limits of one's own"
 
-    name: str = option(default=NEEDED, role="machine", flags=(), metavar="USER", help="who")
+    name: str = option(default=NEEDED, role="machine", flags=(), metavar="USER", help="whose role and limits these are")
     administrator: str | None = option(
         default=None,
         role="machine",
