@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from tropalign.ragged import offsets_of
 from tropalign.results.found_hits import DOMAIN_COLUMNS, HIT_COLUMNS, LINES, FoundHits, Query
-from tropalign.results.ragged import offsets_of
 
 
 def made_found(rows, n_targets=100, queries=None, orientation="search", models=None):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from test_pickles import MAKERS
 
-from tropalign.results import ragged
+from tropalign import ragged
 from tropalign.results.columns import Rows, Table
 
 ROWS = {name: made for name, make in MAKERS.items() if isinstance(made := make(), Rows)}
@@ -81,7 +81,7 @@ def test_a_cluster_is_taken_once():
 
 @pytest.mark.parametrize("at_a_time", [1, 7, 1 << 20])
 def test_values_of_rows_are_gathered_some_at_a_time(monkeypatch, at_a_time):
-    monkeypatch.setattr("tropalign.results.ragged.VALUES_AT_A_TIME", at_a_time)
+    monkeypatch.setattr("tropalign.ragged.VALUES_AT_A_TIME", at_a_time)
     draw = np.random.default_rng(at_a_time)
     offsets = ragged.offsets_of(draw.integers(0, 5, 40))
     values, others = draw.integers(0, 99, offsets[-1]), draw.random(offsets[-1])

@@ -13,9 +13,9 @@ from tropalign.errors import InputError, UsageError
 from tropalign.machine.numbers import whole_number
 from tropalign.pairwise.api import batch_of
 from tropalign.pairwise.options import STRANDS, StrandName
+from tropalign.ragged import wanted_rows
 from tropalign.results.clusters import Clusters
 from tropalign.results.columns import Result
-from tropalign.results.ragged import wanted_rows
 from tropalign.sequences import SequenceBatch
 from tropalign.sequences.alphabet import AlphabetLike
 from tropalign.sequences.batch import Sequences

@@ -14,9 +14,9 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign import ragged
 from tropalign.errors import InputError, UsageError, damage
 from tropalign.formats.result_file import LAYOUT, Arrays, Packed, read_packed
-from tropalign.results import ragged
 from tropalign.results.alignments import AlignmentTable
 from tropalign.results.clusters import Clusters, starts_by_cigars
 from tropalign.results.found_hits import DOMAIN_COLUMNS, FILTERS, HIT_COLUMNS, LINES, TEXTS, Query

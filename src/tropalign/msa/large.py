@@ -42,7 +42,7 @@ from tropalign.msa.large_tree import Group, divide, family_tree
 from tropalign.msa.models import model_of
 from tropalign.msa.options import MsaOptions
 from tropalign.msa.task import sampled_row_elements
-from tropalign.results.ragged import offsets_of, places
+from tropalign.ragged import offsets_of, places
 from tropalign.sequences.batch import SequenceBatch
 
 #: Cells of the pairs whose posteriors are made at a time: a kill loses them.

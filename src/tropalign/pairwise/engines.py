@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign import _native
+from tropalign import _native, ragged
 from tropalign.devices.launcher import DeviceCache
 from tropalign.errors import ResourceError, named
 from tropalign.execution.task import Progress
 from tropalign.pairwise.options import PairOptions
-from tropalign.results import ragged
 from tropalign.results.kept_columns import COUNT_COLUMNS, DEPTHS, END_COLUMNS
 from tropalign.sequences import SequenceBatch
 from tropalign.sequences.stored_batch import in_memory

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.results import MatrixValue, display, export, ragged, rows
+from tropalign import ragged
+from tropalign.results import MatrixValue, display, export, rows
 from tropalign.results.alignment import Alignment, biopython_alignment
 from tropalign.results.columns import Axis, Flat, Table, check_column
 from tropalign.results.gapped import cigar_text

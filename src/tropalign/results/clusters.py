@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign import ragged
 from tropalign.arrays import distinct
-from tropalign.results import display, ragged
+from tropalign.results import display
 from tropalign.results.columns import Table
 from tropalign.sequences import SequenceBatch
 

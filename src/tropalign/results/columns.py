@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, overloa
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.results import display, ragged
+from tropalign import ragged
+from tropalign.results import display
 from tropalign.results.rows import encoded
 from tropalign.sequences import SequenceBatch
 

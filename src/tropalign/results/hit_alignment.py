@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign import ragged
 from tropalign.properties import cached_property
-from tropalign.results import ragged
 from tropalign.results.found_hits import Query
 from tropalign.results.hits import Hits
 from tropalign.results.posterior_digits import digits

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tropalign.ragged import offsets_of
 from tropalign.results.found_hits import (
     DOMAIN_COLUMNS,
     FILTERS,
@@ -24,7 +25,6 @@ from tropalign.results.found_hits import (
     of_all_queries,
 )
 from tropalign.results.hit import Domain, Hit
-from tropalign.results.ragged import offsets_of
 from tropalign.results.threshold_options import Cutoffs, Thresholds
 from tropalign.sequences.texts import decoded
 

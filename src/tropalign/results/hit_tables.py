@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.results import ragged
+from tropalign import ragged
 from tropalign.results.columns import Table
 from tropalign.results.hit import Domain, Hit
 

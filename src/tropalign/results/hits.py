@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign import ragged
 from tropalign.errors import shown
 from tropalign.properties import cached_property
-from tropalign.results import display, hit_pyhmmer, ragged
+from tropalign.results import display, hit_pyhmmer
 from tropalign.results.columns import Axis, Table
 from tropalign.results.found_hits import AXIS, FoundHits
 from tropalign.results.hit import BITS, Hit

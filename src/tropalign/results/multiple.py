@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign import ragged
 from tropalign.properties import cached_property
-from tropalign.results import ragged
 from tropalign.results.columns import Chosen, Rows
 from tropalign.results.multiple_display import block_html, block_text
 from tropalign.sequences.alphabet import GAP_LETTERS, Alphabet, judge_alphabet

@@ -9,8 +9,9 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign import ragged
 from tropalign.properties import cached_property
-from tropalign.results import display, ragged
+from tropalign.results import display
 from tropalign.results.columns import Axis, Table
 
 Int64 = NDArray[np.int64]

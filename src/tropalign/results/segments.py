@@ -9,7 +9,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.results import display, ragged
+from tropalign import ragged
+from tropalign.results import display
 from tropalign.results.columns import Axis, Table
 
 #: Columns with an item per segment.

@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 
 from tropalign.errors import InputError, shown
 from tropalign.properties import cached_property
+from tropalign.ragged import gathered, offsets_of
 from tropalign.sequences.alphabet import Alphabet, AlphabetLike, alphabet_of, byte_counts, judge_alphabet
 from tropalign.sequences.inputs import named_texts
-from tropalign.sequences.strands import PIECE, mirrored, reverse_complement
+from tropalign.sequences.strands import mirrored, reverse_complement
 from tropalign.sequences.taxa import Taxa
 from tropalign.sequences.texts import Texts, joined_by, lengths_of
 
@@ -375,18 +376,16 @@ class SequenceBatch:
 
     def _take(self, chosen: NDArray[np.intp]) -> SequenceBatch:
         self._check_residues()
-        lengths = self.lengths[chosen]
-        offsets = np.zeros(len(chosen) + 1, np.int64)
-        np.cumsum(lengths, out=offsets[1:])
-        begins = self.offsets[chosen]
+        residues = [self.codes, self.letters, *(() if self.qualities is None else (self.qualities,))]
+        codes, letters, *qualities = gathered(residues, self.offsets, chosen)
         return SequenceBatch(
-            _pieces(self.codes, begins, offsets),
-            offsets,
+            codes,
+            offsets_of(self.lengths[chosen]),
             tuple(self.names[k] for k in chosen),
             self.alphabet,
-            _pieces(self.letters, begins, offsets),
+            letters,
             tuple(self.descriptions[k] for k in chosen) if self.descriptions else (),
-            None if self.qualities is None else _pieces(self.qualities, begins, offsets),
+            qualities[0] if qualities else None,
             None if self.taxa is None else self.taxa.take(chosen),
         )
 
@@ -544,19 +543,3 @@ def _name(name: Any) -> str:
     if isinstance(name, bool) or not isinstance(name, str | int | np.integer):
         raise InputError(f"the name {shown(repr(name)[:60])} is neither a text nor a whole number: give texts")
     return str(name)
-
-
-def _pieces(values: NDArray[Any], begins: NDArray[np.int64], offsets: NDArray[np.int64]) -> NDArray[Any]:
-    """Pieces of values one after another: piece k begins at ``begins[k]`` and becomes ``offsets[k]:offsets[k + 1]``."""
-    made = np.empty(int(offsets[-1]), values.dtype)
-    n, first = len(begins), 0
-    while first < n:  # pieces together up to a limit: an index takes eight times the room of a letter
-        last = max(first + 1, int(np.searchsorted(offsets, offsets[first] + PIECE, "right")) - 1)
-        low, high = int(offsets[first]), int(offsets[last])
-        if last == first + 1:
-            made[low:high] = values[begins[first] : begins[first] + high - low]
-        else:
-            shift = np.repeat(begins[first:last] - offsets[first:last], np.diff(offsets[first : last + 1]))
-            made[low:high] = values[np.arange(low, high) + shift]
-        first = last
-    return made

@@ -257,9 +257,12 @@ class Delete(AdminCommand, UserOptions, ChosenOptions):
     def run(self) -> None:
         """Deletes them."""
         _check_chosen(self, self.ids, self.user)
+        kept: list[str] = []
         with self.storage() as storage:
-            n_jobs, n_databases = _delete_user(storage, self.user) if self.user else _delete(storage, self.ids)
+            n_jobs, n_databases = _delete_user(storage, self.user, kept) if self.user else _delete(storage, self.ids)
         print(f"deleted {counted(n_jobs, 'jobs')} and {counted(n_databases, 'databases')}")
+        if kept:
+            raise UsageError(f"{counted(len(kept), 'databases')} stayed: {kept[0]}")
 
 
 def _check_chosen(command: Command, ids: Sequence[str], user: str | None) -> None:
@@ -300,8 +303,11 @@ def _is_done(act: Callable[..., object], *what: str) -> bool:
     return True
 
 
-def _delete_user(storage: Storage, user: str) -> tuple[int, int]:
-    """All that a user has; a server that runs remembers tokens for a minute, in which more may come."""
+def _delete_user(storage: Storage, user: str, kept: list[str]) -> tuple[int, int]:
+    """All that a user has; a server that runs remembers tokens for a minute, in which more may come.
+
+    Appends to `kept` why a database stays, which others' jobs may need.
+    """
     from contextlib import suppress
 
     if user not in storage.users.names():
@@ -310,7 +316,12 @@ def _delete_user(storage: Storage, user: str) -> tuple[int, int]:
         storage.tokens.revoke(user)
     storage.users.forget(user)
     n_jobs = sum(_is_done(storage.jobs.delete, job.id) for job in list(_jobs(storage, user)))
-    n_databases = sum(_is_done(storage.databases.delete, database.id) for database in storage.databases.built(user))
+    n_databases = 0
+    for database in storage.databases.built(user):
+        try:
+            n_databases += _is_done(storage.databases.delete, database.id)
+        except UsageError as error:
+            kept.append(str(error))
     for upload in storage.uploads.list(user):
         _is_done(storage.uploads.delete, user, upload.digest)
     storage.audit.note("", HERE, "delete user", user, f"{counted(n_jobs, 'jobs')}, {counted(n_databases, 'databases')}")

@@ -44,13 +44,14 @@ def chosen(offsets: Int64, rows: NDArray[Any]) -> tuple[Int64, Int64]:
     return new, np.arange(new[-1]) + np.repeat(offsets[:-1][rows] - new[:-1], lengths)
 
 
-def places(offsets: Int64, rows: NDArray[Any]) -> Iterator[tuple[slice, Int64]]:
+def places(offsets: Int64, rows: NDArray[Any]) -> Iterator[tuple[slice, Int64 | slice]]:
     """Which of the rows, and where their values lie: some values at a time, since a place takes eight bytes."""
     before = offsets_of(np.diff(offsets)[rows])
     first = 0
     while first < len(rows):
         last = max(first + 1, int(np.searchsorted(before, before[first] + VALUES_AT_A_TIME, "right")) - 1)
-        yield slice(first, last), chosen(offsets, rows[first:last])[1]
+        some, row = slice(first, last), rows[first]
+        yield some, chosen(offsets, rows[some])[1] if last > first + 1 else slice(offsets[row], offsets[row + 1])
         first = last
 
 
