@@ -10,6 +10,7 @@ import pytest
 import tropalign as ta
 from tropalign.cli.main import main
 from tropalign.errors import InputError, TropalignWarning, UsageError
+from tropalign.formats.clusters.otu_tables import classic_text
 from tropalign.results.otu_table import OtuTable
 
 
@@ -194,3 +195,13 @@ def test_a_table_of_different_sequences_counts_as_their_reads(reads, tmp_path):
     twice = {f"{table.names[0]};size={k}": "ACGTACGTACGT" for k in (1, 2)}
     with pytest.raises(InputError, match="two sequences have this row"):
         ta.otu_table(ta.cluster(twice), table)
+
+
+def test_a_classic_table_of_zeros_is_refused_before_it_is_made():
+    n = 20_000
+    names, one = tuple(f"r{k}" for k in range(n)), np.arange(n)
+    table = OtuTable(names, names, one, one, np.ones(n, np.int64))
+    with pytest.raises(
+        InputError, match=r"20,000 rows and 20,000 samples has 400,000,000 numbers.* end its name in \.biom"
+    ):
+        classic_text(table)

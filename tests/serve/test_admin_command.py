@@ -116,6 +116,20 @@ def test_what_goes_meanwhile_is_not_counted(admin, folder, monkeypatch, words):
     assert not {entry["action"] for entry in objects(admin("audit", "--json"))} & {"cancel", "delete"}
 
 
+def test_a_database_that_others_need_stays_and_is_told(admin, monkeypatch):
+    from tropalign.errors import UsageError
+    from tropalign.serve.storage.target_databases import Databases
+
+    def needed(*_):
+        raise UsageError("jobs that wait or run need 'mine': delete it when they have ended")
+
+    monkeypatch.setattr(Databases, "delete", needed)
+    code, out, err = admin("delete", "--user", "ann")
+    assert (code, out) == (2, "deleted 2 jobs and 0 databases\n")
+    assert "1 database stayed: jobs that wait or run need 'mine': delete it when they have ended" in err
+    assert "delete user" in [entry["action"] for entry in objects(admin("audit", "--json"))]
+
+
 def test_all_of_a_user_goes(admin, folder):
     from tropalign.serve.records import Account
     from tropalign.serve.storage import Storage

@@ -9,6 +9,7 @@ from typing import IO
 
 import numpy as np
 
+from tropalign.errors import InputError, named
 from tropalign.formats.clusters import ClustersContext
 from tropalign.formats.format import Codec, concatenated
 from tropalign.formats.header import Header
@@ -19,6 +20,8 @@ from tropalign.results.rows import check_names
 
 #: The last column of a classic table with lineages; older files of QIIME call it otherwise.
 LINEAGE_COLUMNS = ("taxonomy", "consensus lineage", "consensuslineage")
+#: Numbers of a classic table at most, zeros included: twice as many bytes.
+MOST_NUMBERS = 100_000_000
 #: What stands for the lineage of a cluster that has none: an empty list is lost where BIOM 1.0 becomes BIOM 2.
 UNASSIGNED = "Unassigned"
 
@@ -37,7 +40,19 @@ def encode_tsv(clusters: Clusters | OtuTable, context: ClustersContext) -> bytes
 
 
 def classic_text(table: OtuTable) -> bytes:
-    """QIIME's classic table; with lineages as its last column where it has them."""
+    """QIIME's classic table; with lineages as its last column where it has them.
+
+    Raises
+    ------
+    InputError
+        It would have more than `MOST_NUMBERS`: most reads of a sample of their own, as a rule.
+    """
+    n_rows, n_samples = len(table.names), len(table.samples)
+    if n_rows * n_samples > MOST_NUMBERS:
+        raise InputError(
+            f"a classic table of {n_rows:,} rows and {n_samples:,} samples has {n_rows * n_samples:,} numbers, most of "
+            f"them 0: end its name in .biom, or say which sample a read is of with {named('samples')}"
+        )
     lineages = None if table.lineages is None else ["; ".join(_ranks(each)) for each in table.lineages]
     check_names([*table.names, *table.samples, *(lineages or ())])
     more = [] if lineages is None else [LINEAGE_COLUMNS[0]]
