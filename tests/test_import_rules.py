@@ -131,7 +131,8 @@ def folder_of(path):
 
 #: What lists public names of many folders and loads none.
 LISTS = {SOURCE / "__init__.py", SOURCE / "trees" / "__init__.py"}
-MODULES = [path for path in SOURCE.rglob("*.py") if path not in LISTS]
+#: An installed package has the examples beside its modules: they are its users' code.
+MODULES = [path for path in SOURCE.rglob("*.py") if path not in LISTS and path.parts[len(SOURCE.parts)] != "examples"]
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))

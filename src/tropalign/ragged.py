@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 Int64 = NDArray[np.int64]
 #: Values that `places` makes places of at a time.
-VALUES_AT_A_TIME = 1 << 20
+VALUES_AT_A_TIME = 1 << 17
 
 
 def row_number(k: int, n: int, what: str = "row") -> int:
@@ -39,7 +39,7 @@ def offsets_of(lengths: NDArray[Any] | Sequence[int]) -> Int64:
 
 def chosen(offsets: Int64, rows: NDArray[Any]) -> tuple[Int64, Int64]:
     """Offsets of these rows one after another, and where in the old values each of their values lies."""
-    lengths = np.diff(offsets)[rows]
+    lengths = offsets[1:][rows] - offsets[:-1][rows]
     new = offsets_of(lengths)
     return new, np.arange(new[-1]) + np.repeat(offsets[:-1][rows] - new[:-1], lengths)
 

@@ -15,7 +15,7 @@ from tropalign.submissions.verbs import SERVED, served_verb
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 #: Options with which the example of another verb will do, too.
-ANY_TARGET = {"msa": {"mode": "fast"}, "pairs": {"report": "score"}}
+ANY_TARGET = {"msa": {"effort": "fast"}, "pairs": {"report": "score"}}
 RESOURCES = Resources(memory_bytes=2 * 10**9, threads=1)
 
 
