@@ -29,8 +29,9 @@ with open(sys.argv[1], "w") as file:
 """
 
 
-def limit(seconds: int = PROCESSOR_LIMIT_S) -> None:
+def limit(seconds: int | None = None) -> None:
     """In a child before it begins: the most processor time, of it and of each process that it starts."""
+    seconds = seconds or PROCESSOR_LIMIT_S
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
 
 
@@ -60,9 +61,9 @@ def answer_of(words: list[str], request: dict, **environment: str) -> dict:
         return {"failed": why(done.returncode, done.stderr)}
 
 
-def timed(command: list[str], scratch: Path, limit_s: int = PROCESSOR_LIMIT_S) -> dict[str, float | str]:
+def timed(command: list[str], scratch: Path, limit_s: int | None = None) -> dict[str, float | str]:
     """Wall time, processor time and peak memory of a command, or {"failed": why}."""
-    wall_limit_s = max(WALL_LIMIT_S, limit_s)
+    wall_limit_s = max(WALL_LIMIT_S, limit_s or 0)
     usage = scratch / "usage.json"
     usage.unlink(missing_ok=True)
     process = subprocess.Popen(
