@@ -201,14 +201,14 @@ def test_a_device_without_room_leaves_the_pass_to_the_processor(host):
     assert stores[0].n_elements == stores[1].n_elements == stores[2].n_elements
 
 
-@pytest.mark.parametrize("rules", ["quickprobs1", "quickprobs2"])
-def test_alignments_of_any_devices(host, rules):
+@pytest.mark.parametrize(("effort", "rules"), [(None, "quickprobs1"), (None, "quickprobs2"), ("fast", "quickprobs2")])
+def test_alignments_of_any_devices(host, effort, rules):
     """Posteriors differ by 1e-4 at most, and no alignment does."""
     codes, offsets, _ = random_family(8, [70, 61, 66, 90, 40, 75])
     letters = np.array(list(PROTEIN_2.alphabet.letters))[codes]
     texts = ["".join(letters[begin:end]) for begin, end in pairwise(offsets.tolist())]
     batch = tropalign.SequenceBatch.from_strings(texts, alphabet=tropalign.PROTEIN)
-    job = pipeline.Job(batch, options_of(None, len(batch), rules=rules))
+    job = pipeline.Job(batch, options_of(effort, len(batch), rules=rules))
     on_cpu = pipeline.align(job, [CpuDevice(1)], 1, 1 << 30)
     on_gpu = pipeline.align(job, [GpuDevice(host)], 1, 1 << 30)
     np.testing.assert_array_equal(on_gpu.columns, on_cpu.columns)

@@ -1,5 +1,6 @@
 """Large families: what the division may not change, and what it promises."""
 
+import pickle
 import threading
 import time
 from concurrent.futures import CancelledError, Future
@@ -11,7 +12,7 @@ from msa.evolved import evolved_family
 import tropalign
 from tropalign.devices.registry import open_devices
 from tropalign.errors import ResourceError
-from tropalign.msa import large, large_memory
+from tropalign.msa import group_task, large, large_memory
 from tropalign.msa.calibration import calibrated
 from tropalign.msa.checkpoint import N_SECTIONS
 from tropalign.msa.family import unique_sequences, with_copies
@@ -163,8 +164,8 @@ def test_a_broken_run_goes_on_from_any_part(monkeypatch):
     n_groups = len(all_parts) - 1
     assert n_groups > 8 and sorted(all_parts) == [(0, 0), *((1, k) for k in range(n_groups))]
     made = []
-    align = large.align_items
-    monkeypatch.setattr(large, "align_items", lambda items, *more: made.append(len(items)) or align(items, *more))
+    align = group_task.align_items
+    monkeypatch.setattr(group_task, "align_items", lambda items, *more: made.append(len(items)) or align(items, *more))
     for n_parts in (1, 2, n_groups // 2, n_groups, n_groups + 1):
         kept = Checkpoint(n_parts)
         with pytest.raises(Stopped):
@@ -195,6 +196,25 @@ def test_the_same_for_any_memory(monkeypatch):
     assert len(portions) > 40 and seen == sorted(seen)
     assert found.columns.tolist() == whole.columns.tolist()
     assert found.residue_confidence.tolist() == whole.residue_confidence.tolist()
+
+
+def test_groups_that_travel_are_aligned_as_here(monkeypatch):
+    """A worker gets the task and its tiles as bytes, each by itself, and knows nothing of the family."""
+    batch, _ = family(60, seed=2)
+    whole = aligned(batch)
+    sent, at_home = [], group_task.GroupTask.on_cpu
+
+    def far(self, tile, n_threads, progress=None):
+        task, there = pickle.loads(pickle.dumps((self, tile)))
+        assert not list(task.tiles()) and len(there.payload.speakers) <= len(batch)
+        sent.append(there)
+        return at_home(task, there, n_threads, progress)
+
+    monkeypatch.setattr(group_task.GroupTask, "on_cpu", far)
+    monkeypatch.setattr(large, "BATCH_CELLS", 50_000)
+    found = aligned(batch)
+    assert len(sent) > 8 and [tile.index for tile in sent] == list(range(len(sent)))
+    assert found.columns.tolist() == whole.columns.tolist() and found.tree.to_bytes() == whole.tree.to_bytes()
 
 
 def test_memory_that_does_not_suffice():
@@ -231,7 +251,7 @@ def test_an_interrupt_ends_groups_on_their_way(monkeypatch):
         assert began.wait(10)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(large, "align_items", waits)
+    monkeypatch.setattr(group_task, "align_items", waits)
     monkeypatch.setattr(Future, "result", interrupted)
     with pytest.raises(KeyboardInterrupt):
         aligned(batch, 2)

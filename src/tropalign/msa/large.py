@@ -11,11 +11,9 @@ from distances without alignments; and what stands between two groups, for which
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import CancelledError, ThreadPoolExecutor
+from collections import deque
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from threading import Event
 from typing import NamedTuple
 
 import numpy as np
@@ -23,19 +21,12 @@ from numpy.typing import NDArray
 
 from tropalign.errors import ResourceError
 from tropalign.execution.progress import StageProgress
-from tropalign.execution.task import Device, Progress
+from tropalign.execution.scheduler import Scheduler
+from tropalign.execution.task import Device, Progress, Tile
 from tropalign.msa.checkpoint import N_SECTIONS, Checkpoint, NoCheckpoint
 from tropalign.msa.family import MOST_RESIDUES, copied, unique_sequences, with_copies
-from tropalign.msa.groups import (
-    GroupAlignment,
-    Item,
-    ItemPair,
-    Pool,
-    Pooled,
-    align_items,
-    representatives,
-    starting_columns,
-)
+from tropalign.msa.group_task import Groups, GroupTask, cells_of, rows_of, sizes_of, work_of
+from tropalign.msa.groups import GroupAlignment, Item, representatives, starting_columns
 from tropalign.msa.guide_tree import GuideTree
 from tropalign.msa.large_memory import LargeMemoryEstimate
 from tropalign.msa.large_tree import Group, divide, family_tree
@@ -45,8 +36,8 @@ from tropalign.msa.task import sampled_row_elements
 from tropalign.ragged import offsets_of, places
 from tropalign.sequences.batch import SequenceBatch
 
-#: Cells of the pairs whose posteriors are made at a time: a kill loses them.
-BATCH_CELLS = 2_000_000_000
+#: Cells of the pairs of a tile: a kill loses a tile per slot. Some seconds of a core.
+BATCH_CELLS = 500_000_000
 #: The share of the work that the tree of all sequences is taken for, for progress.
 TREE_SHARE = 0.1
 
@@ -110,7 +101,7 @@ def align_large(
     options
         Of the stages; `keep` does not apply.
     devices, n_threads
-        What computes posteriors, and threads for the rest.
+        What aligns groups, and threads for the rest.
     memory_bytes
         What may be taken beside the family; the alignment is the same for any.
     kept
@@ -150,16 +141,6 @@ class _Work:
         self, number: int, numbers: Sequence[int], items: list[Item], aligned: GroupAlignment | None = None
     ) -> None:
         self.number, self.numbers, self.items, self.aligned = number, numbers, items, aligned
-        self.pairs = np.stack(np.triu_indices(len(items), 1), 1).astype(np.int32)
-
-    @property
-    def n_pairs(self) -> int:
-        """Pairs of items."""
-        return len(self.pairs)
-
-    def item_pairs(self) -> list[ItemPair]:
-        """The items of each pair."""
-        return [ItemPair(self.items[i], self.items[j]) for i, j in self.pairs.tolist()]
 
 
 class _Family:
@@ -178,30 +159,28 @@ class _Family:
     ) -> None:
         self.batch, self.options, self.n_threads, self.division = batch, options, n_threads, division
         self.room, self.kept = room, kept
-        model = model_of(batch.alphabet, options.rules)
-        numbers = (options.cutoff, division.pooled_cutoff)
-        self.pool = Pool(batch, starting_columns(batch), model, *numbers, devices, n_threads, room.most_rows)
+        self.model = model_of(batch.alphabet, options.rules)
+        self.column_of = starting_columns(batch)
         self.items = {k: Item(np.array([k]), int(size), (k,)) for k, size in enumerate(batch.lengths.tolist())}
         self.node_of = {k: k for k in range(len(batch))}  # of an item, in the tree of the family
         self.children: list[tuple[int, int]] = []
         self.branch_lengths = np.zeros(max(2 * len(batch) - 1, 1))
         self.sure, self.met = np.zeros(len(batch.codes)), np.zeros(len(batch.codes))  # sums over levels
         self.progress = progress
-        self.done = 0.0
+        self.scheduler = Scheduler(devices, None if progress is None else self._begun)
+        self.work, self.work_kept, self.n_tiles = 1, 0, 0
 
     def align(self) -> tuple[NDArray[np.int32], GuideTree, NDArray[np.float32]]:
         """Columns, tree and confidence of the residues."""
         n = len(self.batch)
         if n > 1:
             groups = divide(self._tree().children, self.division.most_items)
-            self.done = TREE_SHARE
-            work = sum(len(group.items) ** 2 for group in groups)
+            self.work = sum(work_of(group.items) for group in groups)
             for level in range(max(group.level for group in groups) + 1):
-                numbered = [(n + k, one) for k, one in enumerate(groups) if one.level == level]
-                self._align_level(numbered, (1 - TREE_SHARE) / work)
+                self._align_level([(n + k, one) for k, one in enumerate(groups) if one.level == level])
         tree = GuideTree(np.array(self.children, np.int32).reshape(-1, 2), self.branch_lengths)
         residues = np.where(self.met > 0, self.sure / np.maximum(self.met, 1), 1.0).astype(np.float32)
-        return self.pool.column_of.astype(np.int32), tree, residues
+        return self.column_of.astype(np.int32), tree, residues
 
     def _tree(self) -> GuideTree:
         """The tree by which the family is divided."""
@@ -209,7 +188,7 @@ class _Family:
         if found is not None:
             return GuideTree.from_bytes(found[0], len(self.batch))
         self._tell("tree", 0.0)
-        tree = family_tree(self.batch, self.n_threads, self._watch("tree", TREE_SHARE))
+        tree = family_tree(self.batch, self.n_threads, self._watch_tree)
         self.kept.put(0, 0, [tree.to_bytes(), *[b""] * (N_SECTIONS - 1)])
         return tree
 
@@ -217,77 +196,70 @@ class _Family:
         if self.progress is not None:
             self.progress(stage, min(share, 1.0))
 
-    def _watch(self, stage: str, share: float) -> Callable[[int], Progress | None]:
-        """Gives, for a number of items, what receives the items begun: they are this share of the work."""
+    def _watch_tree(self, n_items: int) -> Progress | None:
+        """Gives what receives the items begun, for a number of them."""
+        if self.progress is None:
+            return None
+        return lambda begun: self._tell("tree", TREE_SHARE * begun / max(n_items, 1))
 
-        def of(n_items: int) -> Progress | None:
-            if self.progress is None:
-                return None
-            return lambda begun: self._tell(stage, self.done + share * begun / max(n_items, 1))
+    def _begun(self, work: int) -> None:
+        """So much of the groups has been begun, beside those that were kept."""
+        self._tell("groups", TREE_SHARE + (1 - TREE_SHARE) * (self.work_kept + work) / self.work)
 
-        return of
-
-    def _align_level(self, groups: list[tuple[int, Group]], unit_share: float) -> None:
+    def _align_level(self, groups: list[tuple[int, Group]]) -> None:
         """Aligns groups that do not depend on one another."""
-        for some in self._batches(groups):
-            share = unit_share * sum(len(work.items) ** 2 for work in some)
-            if wanted := [work for work in some if work.aligned is None]:
-                pairs = [pair for work in wanted for pair in work.item_pairs()]
-                found = self.pool.posteriors(pairs, self._watch("posteriors", share))
-                self._tell("groups", self.done + share)
-                self._align(wanted, found)
-            self.done += share
+        begun: deque[list[_Work]] = deque()  # batches, which are joined in their order
+        how = (self.model, self.options, self.division.pooled_cutoff, self.room, self.n_threads)
+        for result in self.scheduler.run([GroupTask(self._tiles(groups, begun), *how)]):
+            some = begun.popleft()
+            aligned = iter(result.value)
             for work in some:
-                assert work.aligned is not None  # for the type checker
-                self._join(work, work.aligned)
+                if work.aligned is None:
+                    work.aligned = next(aligned)
+                    self.kept.put(1, work.number - len(self.batch), work.aligned.sections())
+            self._join_all(some)
+        for some in begun:  # all of them were kept
+            self._join_all(some)
+
+    def _tiles(self, groups: list[tuple[int, Group]], begun: deque[list[_Work]]) -> Iterator[Tile]:
+        """A tile per batch of groups, without those that were kept."""
+        for some in self._batches(groups):
+            begun.append(some)
+            if wanted := [work.items for work in some if work.aligned is None]:
+                yield Groups.of(wanted, self.batch, self.column_of).tile(self.n_tiles)
+                self.n_tiles += 1
 
     def _batches(self, groups: list[tuple[int, Group]]) -> Iterator[list[_Work]]:
         """Groups whose pairs of representatives have BATCH_CELLS cells together, and no more rows than have room."""
         some: list[_Work] = []
         cells = rows = 0
         for number, group in groups:
-            found = self.kept.get(1, number - len(self.batch))
-            aligned = None if found is None else GroupAlignment.of_sections(found, len(group.items))
-            work = _Work(number, group.items, [self.items[k] for k in group.items], aligned)
-            sizes = np.array([self.batch.lengths[list(item.representatives)].sum() for item in work.items])
-            speakers = np.array([len(item.representatives) for item in work.items])
-            work_rows = int((np.cumsum(sizes)[:-1] * speakers[1:]).sum()) if aligned is None else 0
-            if some and (cells > BATCH_CELLS or rows + work_rows > self.room.most_rows):
+            work = self._begin(number, group)
+            of_work = (0, 0)
+            if work.aligned is None:
+                sizes, counts = sizes_of(work.items, self.batch.lengths)
+                of_work = cells_of(sizes), rows_of(sizes, counts)
+            if cells and (cells > BATCH_CELLS or rows + of_work[1] > self.room.most_rows):
                 yield some
                 some, cells, rows = [], 0, 0
             some.append(work)
-            cells += int(sizes.sum()) ** 2 // 2 if aligned is None else 0
-            rows += work_rows
+            cells, rows = cells + of_work[0], rows + of_work[1]
         if some:
             yield some
 
-    def _align(self, some: list[_Work], found: Pooled) -> None:
-        """Each group on a thread, or where there are few on all threads; those that are done are kept."""
-        bounds = np.concatenate([[0], np.cumsum([work.n_pairs for work in some])]).tolist()
-        parts = [found.part(*span) for span in pairwise(bounds)]
-        lengths = [np.array([item.n_columns for item in work.items]) for work in some]
-        at_once = self.room.groups_at_once(lengths, [len(part.columns) for part in parts], len(found.columns))
-        is_one_each = len(some) >= 2 * self.n_threads and at_once >= self.n_threads
-        n_threads = 1 if is_one_each else self.n_threads
-        stop = Event()
+    def _begin(self, number: int, group: Group) -> _Work:
+        """A group with what an earlier run left of it."""
+        found = self.kept.get(1, number - len(self.batch))
+        aligned = None
+        if found is not None:
+            aligned = GroupAlignment.of_sections(found, len(group.items))
+            self.work_kept += work_of(group.items)
+        return _Work(number, group.items, [self.items[k] for k in group.items], aligned)
 
-        def watch(_: int) -> None:
-            if stop.is_set():
-                raise CancelledError
-
-        with ThreadPoolExecutor(self.n_threads if is_one_each else 1) as threads:
-            waiting = [
-                threads.submit(align_items, work.items, work.pairs, part, self.options, n_threads, watch)
-                for work, part in zip(some, parts, strict=True)
-            ]
-            try:
-                for work, one in zip(some, waiting, strict=True):
-                    work.aligned = one.result()
-                    self.kept.put(1, work.number - len(self.batch), work.aligned.sections())
-            except BaseException:
-                stop.set()
-                threads.shutdown(cancel_futures=True)
-                raise
+    def _join_all(self, some: list[_Work]) -> None:
+        for work in some:
+            assert work.aligned is not None  # for the type checker
+            self._join(work, work.aligned)
 
     def _join(self, work: _Work, aligned: GroupAlignment) -> None:
         """Makes one item of a group: moves the residues of its members to their new columns."""
@@ -304,10 +276,10 @@ class _Family:
         met = np.repeat(n_members - sizes, sizes).astype(np.float32)
         for some, residues in places(self.batch.offsets, members):
             lengths = self.batch.lengths[members[some]]
-            at = np.repeat(begins[some], lengths) + self.pool.column_of[residues]
+            at = np.repeat(begins[some], lengths) + self.column_of[residues]
             self.sure[residues] += np.repeat(met[some], lengths) * aligned.confidence[at]
             self.met[residues] += np.repeat(met[some], lengths)
-            self.pool.column_of[residues] = aligned.columns[at]
+            self.column_of[residues] = aligned.columns[at]
         self._graft(work, aligned.tree)
         chosen = representatives(
             work.items, aligned.distance, aligned.tree, self.batch.lengths, self.division.n_representatives

@@ -1,0 +1,217 @@
+"""Groups of a large family as a task: whoever computes a tile aligns its groups from posteriors to columns.
+
+A tile holds all that its groups need: their representatives, and which columns their residues have so far. What comes
+back is small beside the posteriors, which never travel:
+
+    representatives, columns --tile--> posteriors of pairs -> guide tree, consistency, columns --result--> columns
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import pairwise
+from threading import Event
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.devices.gpu import Gpu
+from tropalign.devices.registry import CpuDevice
+from tropalign.execution.task import Device, Progress, Tile
+from tropalign.msa.groups import GroupAlignment, Item, ItemPair, Pool, Pooled, align_items
+from tropalign.msa.large_memory import ROW_BYTES, LargeMemoryEstimate
+from tropalign.msa.models import PairModel
+from tropalign.msa.options import MsaOptions
+from tropalign.sequences.batch import SequenceBatch
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """What a tile aligns.
+
+    Attributes
+    ----------
+    speakers
+        Representatives of all items, one item after another.
+    column_of : uint16, shape (n_residues,)
+        The column of each residue of the speakers in the alignment of its item.
+    groups
+        The items of each group; their members are speakers.
+    """
+
+    speakers: SequenceBatch
+    column_of: NDArray[np.uint16]
+    groups: tuple[tuple[Item, ...], ...]
+
+    @classmethod
+    def of(cls, groups: Iterable[Sequence[Item]], batch: SequenceBatch, column_of: NDArray[np.uint16]) -> Groups:
+        """Of groups whose items have members in a batch, and columns per residue of the batch."""
+        wanted = [list(items) for items in groups]
+        chosen = np.array([one for items in wanted for item in items for one in item.representatives])
+        residues = np.concatenate([np.arange(*batch.offsets[one : one + 2]) for one in chosen])
+        numbers = iter(range(len(chosen)))
+
+        def renumbered(item: Item) -> Item:
+            own = tuple(next(numbers) for _ in item.representatives)
+            return Item(np.array(own), item.n_columns, own)
+
+        return cls(
+            batch[chosen], column_of[residues], tuple(tuple(renumbered(item) for item in items) for items in wanted)
+        )
+
+    def tile(self, index: int) -> Tile:
+        """The tile that aligns them."""
+        lengths = self.speakers.lengths
+        cells = rows = 0
+        for items in self.groups:
+            sizes, counts = sizes_of(items, lengths)
+            cells += cells_of(sizes)
+            rows += rows_of(sizes, counts)
+        return Tile(index, cells, ROW_BYTES * rows, sum(work_of(items) for items in self.groups), self)
+
+
+def sizes_of(items: Sequence[Item], lengths: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Residues of the representatives of each item, for the lengths of all sequences; how many these are."""
+    sizes = np.array([lengths[list(item.representatives)].sum() for item in items])
+    return sizes, np.array([len(item.representatives) for item in items])
+
+
+def cells_of(sizes: NDArray[np.int64]) -> int:
+    """Cells of the pairs of a group, at the most."""
+    return int(sizes.sum()) ** 2 // 2
+
+
+def rows_of(sizes: NDArray[np.int64], counts: NDArray[np.int64]) -> int:
+    """Rows of the matrices of the pairs of a group."""
+    return int((np.cumsum(sizes)[:-1] * counts[1:]).sum())
+
+
+def work_of(items: Sequence[object]) -> int:
+    """What a group counts for in the progress, by its items."""
+    return len(items) ** 2
+
+
+@dataclass(frozen=True, eq=False)
+class GroupTask:
+    """Alignments of groups that do not depend on one another.
+
+    Parameters
+    ----------
+    made
+        The tiles, which may be made as they are asked for.
+    model, options, pooled_cutoff
+        Of posteriors and stages; posteriors of pairs of items below the cutoff are dropped.
+    room
+        What may be taken, wherever a tile is computed; the alignments are the same for any.
+    n_threads
+        For the stages after the posteriors, where a GPU makes these.
+    """
+
+    made: Iterable[Tile]
+    model: PairModel
+    options: MsaOptions
+    pooled_cutoff: float
+    room: LargeMemoryEstimate
+    n_threads: int
+
+    def __getstate__(self) -> dict[str, object]:
+        return {**vars(self), "made": ()}  # a worker gets tiles one by one
+
+    def tiles(self) -> Iterable[Tile]:
+        """Some groups each."""
+        return self.made
+
+    def on_cpu(self, tile: Tile, n_threads: int, progress: Progress | None = None) -> list[GroupAlignment]:
+        """The alignments of a tile's groups."""
+        return self._aligned(tile, CpuDevice(n_threads), n_threads, progress)
+
+    def on_gpu(self, tile: Tile, device: Gpu, progress: Progress | None = None) -> list[GroupAlignment]:
+        """The alignments of a tile's groups, from posteriors of a GPU."""
+        return self._aligned(tile, _Stream(device), self.n_threads, progress)
+
+    def _aligned(self, tile: Tile, device: Device, n_threads: int, progress: Progress | None) -> list[GroupAlignment]:
+        given: Groups = tile.payload
+        numbers = (self.options.cutoff, self.pooled_cutoff)
+        pool = Pool(given.speakers, given.column_of, self.model, *numbers, [device], n_threads, self.room.most_rows)
+        item_pairs = [ItemPair(items[i], items[j]) for items in given.groups for i, j in pairs_of(items).tolist()]
+
+        def of_pairs(n_pairs: int) -> Progress | None:
+            if progress is None:
+                return None
+            return lambda begun: progress(tile.n_items * begun // max(n_pairs, 1))
+
+        found = pool.posteriors(item_pairs, of_pairs)
+        alive = None if progress is None else lambda: progress(tile.n_items)
+        return aligned_groups(given.groups, found, self.options, self.room, n_threads, alive)
+
+
+@dataclass(frozen=True)
+class _Stream:
+    """The GPU that a tile is computed on, in the calling thread."""
+
+    gpu: Gpu
+    name = "gpu"
+    n_workers = 1
+
+    def compute(self, task: Any, tile: Tile, progress: Progress | None = None) -> Any:
+        """Posteriors of some pairs."""
+        return task.on_gpu(tile, self.gpu, progress)
+
+
+def pairs_of(items: Sequence[Item]) -> NDArray[np.int32]:
+    """All pairs of a group's items: (0,1), (0,2) .. (1,2) .."""
+    return np.stack(np.triu_indices(len(items), 1), 1).astype(np.int32)
+
+
+def aligned_groups(
+    groups: Sequence[Sequence[Item]],
+    found: Pooled,
+    options: MsaOptions,
+    room: LargeMemoryEstimate,
+    n_threads: int,
+    alive: Callable[[], None] | None = None,
+) -> list[GroupAlignment]:
+    """Aligns groups, each on a thread, or where there are few on all threads.
+
+    Parameters
+    ----------
+    found
+        Posteriors of the pairs of each group, one group after another.
+    alive
+        Called after each group; what it raises ends the work.
+    """
+    pairs = [pairs_of(items) for items in groups]
+    bounds = np.concatenate([[0], np.cumsum([len(one) for one in pairs])]).tolist()
+    parts = [found.part(*span) for span in pairwise(bounds)]
+    lengths = [np.array([item.n_columns for item in items]) for items in groups]
+    at_once = room.groups_at_once(lengths, [len(part.columns) for part in parts], len(found.columns))
+    is_one_each = len(groups) >= 2 * n_threads and at_once >= n_threads
+    of_group = 1 if is_one_each else n_threads
+    stop = Event()
+
+    def watch(_: int) -> None:
+        if stop.is_set():
+            raise CancelledError
+
+    with ThreadPoolExecutor(n_threads if is_one_each else 1) as threads:
+        waiting = [
+            threads.submit(align_items, *one, options, of_group, watch)
+            for one in zip(groups, pairs, parts, strict=True)
+        ]
+        try:
+            return list(_results(waiting, alive))
+        except BaseException:
+            stop.set()
+            threads.shutdown(cancel_futures=True)
+            raise
+
+
+def _results(waiting: Iterable[Future[GroupAlignment]], alive: Callable[[], None] | None) -> Iterator[GroupAlignment]:
+    """The results in order, with a sign of life for each."""
+    for one in waiting:
+        yield one.result()
+        if alive is not None:
+            alive()
