@@ -15,7 +15,7 @@ Shard = tuple[int, int]
 #: More shards than that are a slip of the pen.
 MOST_SHARDS = 1_000_000
 #: Number of the layout of parts and shards; what another layout wrote is not read.
-LAYOUT = 5
+LAYOUT = 6
 
 
 def parse_shard(text: str) -> Shard:

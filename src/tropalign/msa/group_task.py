@@ -48,7 +48,7 @@ class Groups:
 
     @classmethod
     def of(cls, groups: Iterable[Sequence[Item]], batch: SequenceBatch, column_of: NDArray[np.uint16]) -> Groups:
-        """Of groups whose items have members in a batch, and columns per residue of the batch."""
+        """What a tile needs of a batch, for groups whose items have members there, and columns per residue."""
         wanted = [list(items) for items in groups]
         chosen = np.array([one for items in wanted for item in items for one in item.representatives])
         residues = np.concatenate([np.arange(*batch.offsets[one : one + 2]) for one in chosen])

@@ -31,11 +31,15 @@ ASSEMBLED_WITH = ("report", "both_strands", "decimal_scores", "columns")
 
 
 def encode(table: AlignmentTable, context: PairsContext) -> bytes:
-    """The columns as .npz: numbers as they are, of text the letters and, under the same name and ``:``, the offsets."""
+    """The columns as .npz: numbers as they are, of text the letters and, under the same name and ``:``, the lengths.
+
+    A length takes as few bytes as the longest text allows: a table of names has hardly anything else.
+    """
     arrays: dict[str, NDArray[Any]] = {}
     for name, values in flat_columns(table, names_of(context)).items():
         if isinstance(values, tuple):
-            arrays[name], arrays[f"{name}:"] = values
+            arrays[name], lengths = values[0], np.diff(values[1])
+            arrays[f"{name}:"] = lengths.astype(np.min_scalar_type(int(lengths.max(initial=0))))
         else:
             arrays[name] = values
     sink = io.BytesIO()
@@ -107,9 +111,10 @@ def _column(arrays: Any, name: str, dtype: type) -> Flat:
         raise ValueError(f"{name} has another type")
     if dtype is not str:
         return np.asarray(values)
-    offsets = arrays[f"{name}:"]
-    if offsets.dtype != np.int64 or offsets.ndim != 1 or not len(offsets):
-        raise ValueError(f"{name} has other offsets")
+    lengths = arrays[f"{name}:"]
+    if lengths.dtype.kind != "u" or lengths.ndim != 1:
+        raise ValueError(f"{name} has other lengths")
+    offsets = ragged.offsets_of(lengths)
     ragged.check_offsets(offsets, name, values, name)
     return values, offsets
 
