@@ -35,8 +35,11 @@ def _hear_signals():
 
 
 def _compile_once():
-    """PoCL keeps what it compiles, a minute for all kernels, in one place, whichever folders tests give it."""
+    """What tests start compiles little, and not again and again."""
+    # PoCL keeps what it compiles, a minute for all kernels, in one place, whichever folders tests give it.
     os.environ.setdefault("POCL_CACHE_DIR", str(Path(tempfile.gettempdir()) / f"tropalign-pocl-{os.getuid()}"))
+    # Without it every start of the command compiles a hundred modules of a clone, half of the start's time.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 def _refuse_sources(config):
@@ -74,6 +77,12 @@ def opencl_name():
     except DeviceError as error:
         reasons.append(str(error))
     pytest.skip("; ".join(reasons) or "no OpenCL driver has a device")
+
+
+@pytest.fixture
+def no_gpus(monkeypatch):
+    """`tropalign devices` finds none: its tests of all kernels take a minute per OpenCL driver."""
+    monkeypatch.setattr("tropalign.devices.registry.find_gpus", lambda: ([], ["no GPU is looked for"]))
 
 
 @pytest.fixture(params=_native.supported_isas())

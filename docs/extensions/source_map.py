@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -54,12 +55,11 @@ def page() -> str:
     return "\n".join(lines)
 
 
-def sources() -> Iterator[Path]:
+@cache
+def sources() -> tuple[Path, ...]:
     """Every file that the map lists."""
-    for top in TOPS:
-        for path in (ROOT / top).rglob("*"):
-            if path.suffix in SUFFIXES and path.is_file() and "__pycache__" not in path.parts:
-                yield path
+    found = (path for top in TOPS for path in (ROOT / top).rglob("*"))
+    return tuple(p for p in found if p.suffix in SUFFIXES and p.is_file() and "__pycache__" not in p.parts)
 
 
 def entries(folder: Path) -> Iterator[tuple[str, str]]:
@@ -73,6 +73,7 @@ def entries(folder: Path) -> Iterator[tuple[str, str]]:
         yield path.name + (", .cpp" if is_pair else ""), first_sentence(path)
 
 
+@cache
 def first_sentence(path: Path) -> str:
     """The first sentence of a file's docstring or head comment, without full stop and papers; empty where none is."""
     text = path.read_text()

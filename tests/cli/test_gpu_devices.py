@@ -50,6 +50,14 @@ def test_a_run_on_the_processor_loads_no_gpu_library(few):
     assert done.stdout.strip() == "[]", done.stderr
 
 
+@pytest.mark.long
+def test_every_device_passes_its_test(opencl_name, capsys):
+    """All drivers that there are compile all kernels: minutes. tests/gpu holds the kernels against the processor."""
+    assert main(["devices"]) == 0
+    lines = [line.split(None, 1)[1] for line in capsys.readouterr().out.splitlines() if "self-test" in line]
+    assert lines and all(line == "ok (pairs, place, msa, search, paths, decode)" for line in lines)
+
+
 def test_every_job_is_tested_on_every_device(monkeypatch, capsys):
     """On the host's kernels: as they are, and with numbers changed on their way back."""
     from gpu.host_device import HostDevice, skip_without_compiler

@@ -115,8 +115,9 @@ def folder(tmp_path_factory):
 
 @pytest.mark.skipif(not EXAMPLES.is_dir(), reason="examples are not beside the tests")
 @pytest.mark.parametrize("prog", dict.fromkeys(prog for prog, _ in examples()))
-def test_the_examples_work(prog, folder, monkeypatch, capfd):
+def test_the_examples_work(prog, folder, no_gpus, monkeypatch, capfd):
     """In their order: what one makes, the next may read."""
+    monkeypatch.setenv("OCL_ICD_VENDORS", str(folder / "no drivers"))
     if prog.split()[-1] in ("serve", "admin", "submit"):
         pytest.skip("servers run in tests/serve and tests/client")
     monkeypatch.chdir(folder)

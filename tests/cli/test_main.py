@@ -92,7 +92,7 @@ def test_bash_completes_verbs_options_and_files(tmp_path, capsys):
         assert done.stdout.split() == [found]
 
 
-def test_devices(capsys):
+def test_devices(no_gpus, capsys):
     assert main(["devices"]) == 0
     text = capsys.readouterr().out
     assert "(selected)" in text and "threads" in text and "free memory" in text
@@ -102,7 +102,7 @@ def test_devices(capsys):
     assert 0 < cpu["default_budget_bytes"] <= cpu["free_bytes"]
 
 
-def test_every_instruction_set_can_be_forced(isa, capsys):
+def test_every_instruction_set_can_be_forced(no_gpus, isa, capsys):
     assert main(["devices"]) == 0
     assert f"{isa} (selected)" in capsys.readouterr().out
 

@@ -8,8 +8,15 @@ import pytest
 
 from tropalign.cli.main import main
 
+#: Where no OpenCL driver is: `tropalign devices` would test each.
+NO_DRIVERS = "/nonexistent"
 RUN = f'"{sys.executable}" -m tropalign.cli.main'
 FULL = "the disk is full or the file too large"
+
+
+@pytest.fixture(autouse=True)
+def without_drivers(monkeypatch):
+    monkeypatch.setenv("OCL_ICD_VENDORS", NO_DRIVERS)
 
 
 @pytest.fixture

@@ -118,15 +118,17 @@ def test_a_search_by_the_models_own_cutoffs_says_that_there_are_none(server):
         server.search(EXAMPLES / "efp.hmm", EXAMPLES / "efp.fasta", thresholds=Thresholds(bit_cutoffs="gathering"))
 
 
-def test_placements(server):
+def test_placements(server, tmp_path):
     folder = EXAMPLES / "16s"
     package = tropalign.ReferencePackage.read(folder / "ref.phy.gz", folder / "ref.nwk")
     reads = tropalign.read_sequences(folder / "reads.fasta")[:20]
     for options in ({}, {"strand": "both", "scoring": "paper", "prune": False}):
         (placed,) = server.place(package, reads, **options)
         assert_equal(placed, all_placed(list(tropalign.place(package, reads, **options))))
-    (placed,) = server.place(package, folder / "reads.fasta")
-    assert_equal(placed, all_placed(list(tropalign.place(package, folder / "reads.fasta"))))
+    few = tmp_path / "reads.fasta"
+    few.write_text(">" + ">".join((folder / "reads.fasta").read_text().split(">")[1:41]))
+    (placed,) = server.place(package, few)
+    assert_equal(placed, all_placed(list(tropalign.place(package, few))))
 
 
 def test_segments(server):

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from gpu.machine_code import TABLE, cases, compile_tropical, inner_loop, instructions, measure
+from gpu.machine_code import EVERYWHERE, PLACEMENT, TABLE, cases, compile_tropical, inner_loop, instructions, measure
 
 #: Compilers differ a little; what is more than this share worse is a change of ours.
 TOLERANCE = 1.05
@@ -29,13 +29,14 @@ DESIGNED = {
 pytest.importorskip("cuda.bindings.nvrtc")
 
 
-#: Without instructions that take the maximum of a sum, and with them: two ways to write a kernel. The others are a
-#: hundred compilations, each of a second.
-OFTEN = (80, 90)
+#: Kernels that are written in another way where no instruction takes the maximum of a sum.
+TWO_WAYS = {*EVERYWHERE[:4], PLACEMENT, "SSV", "MSV", "product of integers"}
 
 
 def marked(name, architecture):
-    return pytest.param(name, architecture, marks=[] if architecture in OFTEN else [pytest.mark.long])
+    """Each way to write a kernel is compiled often; the others are a hundred compilations, each of a second or two."""
+    is_often = architecture == 90 or (architecture == 80 and name in TWO_WAYS)
+    return pytest.param(name, architecture, marks=[] if is_often else [pytest.mark.long])
 
 
 @pytest.mark.parametrize(("name", "architecture"), [marked(*case) for case in cases()])
