@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError, TropalignWarning, listed, named
+from tropalign.msa.family import unique_sequences
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.sequences.alphabet import Alphabet
 from tropalign.sequences.batch import SequenceBatch
@@ -166,19 +167,20 @@ def _sides(batch: SequenceBatch, fixed: SequenceBatch | None) -> NDArray[np.bool
     for one in others:
         for k in range(len(one)):
             table.n_having[table.words(one, k)[0]] += 1
-    is_other = np.zeros(len(batch), bool)
+    first, copy_of = unique_sequences(batch)
+    n_copies, is_other = np.bincount(copy_of).tolist(), np.zeros(len(first), bool)
     for number in range(MOST_ROUNDS):
         before = is_other.copy()
-        for k in range(len(batch)):
+        for one, k in enumerate(first.tolist()):
             words = table.words(batch, k)
             if number:
-                table.n_having[words[int(is_other[k])]] -= 1
+                table.n_having[words[int(is_other[one])]] -= n_copies[one]
             plus, minus = (int(table.n_having[some].sum()) for some in words)
-            is_other[k] = minus > WORD_RATIO * plus + WORD_EXCESS
-            table.n_having[words[int(is_other[k])]] += 1
+            is_other[one] = minus > WORD_RATIO * plus + WORD_EXCESS
+            table.n_having[words[int(is_other[one])]] += n_copies[one]
         if number and (is_other == before).all():
             break
-    return is_other
+    return is_other[copy_of]
 
 
 class _WordTable:
