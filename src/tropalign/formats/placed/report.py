@@ -21,6 +21,7 @@ from tropalign.formats.placed.context import PlacedContext
 from tropalign.formats.placed.table import lineage_text
 from tropalign.results import rows
 from tropalign.results.placements import Placements
+from tropalign.sequences.samples import said_in
 
 #: Kinds of runs: letters in neighbouring columns, letters in no column, columns without a letter of the read.
 IN_COLUMNS, INSERTED, SKIPPED = 0, 1, 2
@@ -60,7 +61,10 @@ def packed_columns(placements: Placements) -> tuple[NDArray[np.uint8], NDArray[n
 
 
 PAGE = "placed"
-SCRIPTS = ("viewer/layout.js", "viewer/view.js", "heat.js", "read.js", "place.js")
+SCRIPTS = (
+    *("viewer/layout.js", "viewer/view.js", "viewer/pictures.js", "viewer/hues.js"),
+    *("heat.js", "samples.js", "read.js", "place.js"),
+)
 #: What a page holds at most: reads, the first ones; their letters; letters of the reference.
 MOST_READS, MOST_LETTERS, MOST_REFERENCE = 500_000, 96 << 20, 128 << 20
 #: What a page takes while it is made, per read and per letter of reads and of the reference: pieces, the columns of
@@ -84,9 +88,40 @@ def encode(placements: Placements, context: PlacedContext) -> bytes:
     if context.lineages is not None:
         taxa = [lineage_text(each.common) for each in context.lineages.assign(placements)]
         arrays["taxa"], arrays["taxon_offsets"] = rows.encoded(tuple(taxa))
+    arrays |= _sampled(placements, context)
     sink = io.BytesIO()
     np.savez(sink, allow_pickle=False, **arrays)
     return sink.getvalue()
+
+
+def _sampled(placements: Placements, context: PlacedContext) -> Arrays:
+    """Counts of placed reads by branch and sample, and the names of these samples, in the order in which they come."""
+    names, branch = placements.names, placements.branch
+    if context.otus is not None:
+        counted = context.counts_by_sample(names)
+        read, sample = np.nonzero(counted)
+        count, known = counted[read, sample], list(context.samples)
+    else:
+        said = [said_in(name) for name in names]
+        known = list(dict.fromkeys(one for one in said if one))
+        number = {one: k for k, one in enumerate(known)}
+        read = np.array([k for k, one in enumerate(said) if one], np.int64)
+        sample = np.array([number[one] for one in said if one], np.int64)
+        count = context.counts(names)[read]
+    is_placed = branch[read] >= 0
+    keys = branch[read[is_placed]] * max(len(known), 1) + sample[is_placed]
+    used, place = np.unique(keys, return_inverse=True)
+    sums = np.zeros(len(used), np.int64)
+    np.add.at(sums, place, count[is_placed])
+    by_branch, by_sample = np.divmod(used, max(len(known), 1))
+    text, offsets = rows.encoded(tuple(known))
+    return {
+        "sample_branch": by_branch,
+        "sample_number": by_sample,
+        "sample_count": sums,
+        "samples": text,
+        "sample_offsets": offsets,
+    }
 
 
 def _unpacked(part: bytes) -> Arrays:
@@ -109,9 +144,15 @@ class Gathered:
     reads, counts, shared : float64, shape (n_branches,)
         Per branch: reads, and their counts, whose first best branch it is; counts that the best branches of a read
         share equally. Sums in the order of the reads, so that they do not depend on how the run was cut.
+    by_sample : dict of (int, int) to int
+        Counts by branch and sample.
+    samples : dict of str to int
+        Numbers of samples, in the order of the table of counts, else in that in which reads name them.
     """
 
-    def __init__(self, n_branches: int) -> None:
+    def __init__(self, n_branches: int, samples: Iterable[str] = ()) -> None:
+        self.by_sample: dict[tuple[int, int], int] = {}
+        self.samples = {name: k for k, name in enumerate(samples)}
         self.n_reads = self.n_placed = self.count = 0
         self.reads, self.counts, self.shared = (np.zeros(n_branches) for _ in range(3))
         self.names: list[str] = []
@@ -129,7 +170,17 @@ class Gathered:
         np.add.at(self.reads, branch[placed], 1.0)
         np.add.at(self.counts, branch[placed], count[placed].astype(np.float64))
         np.add.at(self.shared, part["tied_branches"], np.repeat(count / np.maximum(ties, 1), ties))
+        self._add_samples(part)
         self._keep(part)
+
+    def _add_samples(self, part: Arrays) -> None:
+        numbers = [
+            self.samples.setdefault(name, len(self.samples)) for name in _texts(part, "samples", "sample_offsets")
+        ]
+        columns = (part[f"sample_{name}"].tolist() for name in ("branch", "number", "count"))
+        for branch, number, count in zip(*columns, strict=True):
+            key = (branch, numbers[number])
+            self.by_sample[key] = self.by_sample.get(key, 0) + count
 
     def _keep(self, part: Arrays) -> None:
         """Keeps as many reads of it as there is room for; after the first one that is left out, none."""
@@ -170,7 +221,7 @@ KEPT = (*COLUMNS, "start", "end", "inserted", "unaligned", "count", "lengths", "
 def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: PlacedContext) -> None:
     """The page."""
     tree = numbered_tree(context.newick)
-    gathered = Gathered(int(tree[1]["branch"].max()) + 1)
+    gathered = Gathered(int(tree[1]["branch"].max()) + 1, context.samples)
     try:
         for part in parts:
             gathered.add(_unpacked(part))
@@ -194,6 +245,10 @@ def report(gathered: Gathered, tree: tuple[list[str], dict[str, Any]], context: 
     arrays |= {f"node_{name}": values for name, values in columns.items()}
     sums = {"reads": gathered.reads, "counts": gathered.counts, "shared": gathered.shared}
     arrays |= {f"branch_{name}": values for name, values in sums.items()}
+    by_sample = sorted(gathered.by_sample.items())
+    for k, name in enumerate(("sample_branch", "sample_number")):
+        arrays[name] = np.array([key[k] for key, _ in by_sample], np.int64)
+    arrays["sample_count"] = np.array([count for _, count in by_sample], np.float64)  # which 32 bits may not hold
     letters = context.letters
     has_reference = letters.size <= MOST_REFERENCE
     arrays["reference"] = letters.ravel() if has_reference else np.zeros(0, np.uint8)
@@ -211,6 +266,7 @@ def report(gathered: Gathered, tree: tuple[list[str], dict[str, Any]], context: 
         "u_is_t": _is_nucleotide(letters),
         "n_reads": gathered.n_reads,
         "n_placed": gathered.n_placed,
+        "samples": list(gathered.samples),
         "count": gathered.count,
     }
     return Report(PAGE, SCRIPTS, "Placed reads", data, arrays)
@@ -222,4 +278,4 @@ def _is_nucleotide(letters: NDArray[np.uint8]) -> bool:
     return not set(used) & set(b"EFILPQJZ")
 
 
-HTML = Codec(encode, assemble, assembled_with=("names", "letters", "newick"), is_binary=True, needs_all=True)
+HTML = Codec(encode, assemble, assembled_with=("names", "letters", "newick", "samples"), is_binary=True, needs_all=True)
