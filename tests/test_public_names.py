@@ -7,11 +7,15 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from clone import ROOT, skip_without
 
 import tropalign
+from tropalign.formats import registry
+from tropalign.results import format_names
+from tropalign.trees.tree import TreeFormat
 
 PACKAGE = Path(tropalign.__file__).parent
 
@@ -103,6 +107,12 @@ CLIENT = {
     "table.scores": '"AlignmentTable" has no attribute "scores"; maybe "score"?',
     "table[0].cigr": '"Alignment" has no attribute "cigr"; maybe "cigar"?',
     "ta.align_many()": 'Missing positional argument "pairs" in call to "align_many"',
+    "ta.write_alignments(table, 'x', 'fsta')": 'Argument 3 to "write_alignments" has incompatible type',
+    "table.write('x', format='fasta')": "",
+    "ta.write_clusters(ta.cluster(family), 'x', 'uc')": "",
+    "ta.align_multiple(family).write('x', format='stokholm')": "has incompatible type \"Literal['stokholm']\"",
+    "ta.search('x.hmm', family).write('x', 'domtbl')": "has incompatible type \"Literal['domtbl']\"",
+    "trees.parse_tree('(a,b);').write('x', 'nexsus')": "has incompatible type \"Literal['nexsus']\"",
     "reveal_type(table[0])": 'Revealed type is "tropalign.results.alignment.Alignment"',
     "reveal_type(table[0].query_start)": 'int"',
     "ta.align('MK', 'MV'), ta.align_all(['MK']), ta.align_many([('MK', 'MV')]), ta.cluster(['MK'], 0.5)": "",
@@ -118,6 +128,23 @@ CLIENT = {
     "best: dict[str, float] = {row.query: row.score for row in table[:2]}": "",
     "square: NDArray[np.float64] = table.matrix('distance'); square[table.query_index, table.target_index]": "",
 }
+
+
+@pytest.mark.parametrize(
+    ("literal", "kinds"),
+    [
+        (format_names.AlignmentsFormat, ["pairs"]),
+        (format_names.MultipleFormat, ["aligned"]),
+        (format_names.HitsFormat, ["hits"]),
+        (format_names.ClustersFormat, ["clusters", "counts", "representatives"]),
+        (format_names.ChimerasFormat, ["chimeras/table", "chimeras/sequences"]),
+        (TreeFormat, ["trees"]),
+    ],
+)
+def test_type_checkers_know_the_formats_that_there_are(literal, kinds):
+    default, *others = get_args(literal)
+    known = [name for kind in kinds for name in registry.format_names(kind)]
+    assert default == known[0] and others == sorted(set(known) - {default})
 
 
 def test_type_checkers_find_mistakes_and_nothing_else(tmp_path):
