@@ -3,6 +3,7 @@
 import ast
 import importlib
 import inspect
+import operator
 import re
 import subprocess
 import sys
@@ -51,6 +52,14 @@ def test_type_checkers_see_the_names_that_are_loaded(module):
         assert getattr(package, name) is getattr(importlib.import_module(home), name)
     with pytest.raises(AttributeError, match=f"module '{package.__name__}' has no attribute 'nothing'"):
         _ = package.nothing
+
+
+@pytest.mark.parametrize("name", ["pairs", "find", "tree", "nj", "hmmsearch", "read", "convert", "PairwiseAligner"])
+def test_names_of_other_packages_are_answered(name):
+    with pytest.raises(AttributeError, match=f"no attribute '{name}': write ") as raised:
+        getattr(tropalign, name)
+    for path in re.findall(r"(?<![\w.=])[a-z_.]+(?=\()", str(raised.value).partition(": write ")[2]):
+        assert callable(operator.attrgetter(path)(tropalign))
 
 
 def test_the_pages_of_the_api_have_every_name_once():
