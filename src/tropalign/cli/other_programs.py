@@ -122,7 +122,7 @@ PROGRAMS: dict[str, str] = {
     "hmmalign": "msa --model",
     "hmmbuild": "build",
     "hmmsearch phmmer jackhmmer": "search",
-    "hmmscan hmmpfam": "scan",
+    "hmmscan hmmpfam hmmpress": "scan",
     "papara epa-ng pplacer": "place",
     "quicktree rapidnj fasttree": "tree",
     "formatdb": "db build",

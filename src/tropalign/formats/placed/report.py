@@ -70,6 +70,8 @@ MOST_READS, MOST_LETTERS, MOST_REFERENCE = 500_000, 96 << 20, 128 << 20
 #: What a page takes while it is made, per read and per letter of reads and of the reference: pieces, the columns of
 #: them, those in narrow types, their bytes, and compressed.
 READ_BYTES, LETTER_BYTES, REFERENCE_BYTES = 800, 5, 2
+#: Bits for the number of a sample in a key whose other bits are a branch; and keys that wait to be summed.
+SAMPLE_BITS, MOST_PENDING = 31, 1 << 20
 #: Columns of a page's table that come from placements as they are.
 COLUMNS = ("branch", "score", "second_score", "ties", "strand")
 Arrays = dict[str, NDArray[Any]]
@@ -144,14 +146,12 @@ class Gathered:
     reads, counts, shared : float64, shape (n_branches,)
         Per branch: reads, and their counts, whose first best branch it is; counts that the best branches of a read
         share equally. Sums in the order of the reads, so that they do not depend on how the run was cut.
-    by_sample : dict of (int, int) to int
-        Counts by branch and sample.
     samples : dict of str to int
         Numbers of samples, in the order of the table of counts, else in that in which reads name them.
     """
 
     def __init__(self, n_branches: int, samples: Iterable[str] = ()) -> None:
-        self.by_sample: dict[tuple[int, int], int] = {}
+        self._sampled: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
         self.samples = {name: k for k, name in enumerate(samples)}
         self.n_reads = self.n_placed = self.count = 0
         self.reads, self.counts, self.shared = (np.zeros(n_branches) for _ in range(3))
@@ -177,10 +177,20 @@ class Gathered:
         numbers = [
             self.samples.setdefault(name, len(self.samples)) for name in _texts(part, "samples", "sample_offsets")
         ]
-        columns = (part[f"sample_{name}"].tolist() for name in ("branch", "number", "count"))
-        for branch, number, count in zip(*columns, strict=True):
-            key = (branch, numbers[number])
-            self.by_sample[key] = self.by_sample.get(key, 0) + count
+        keys = part["sample_branch"] << SAMPLE_BITS | np.array(numbers, np.int64)[part["sample_number"]]
+        self._sampled.append((keys, part["sample_count"]))
+        if sum(len(keys) for keys, _ in self._sampled[1:]) > MOST_PENDING:
+            self.by_sample()
+
+    def by_sample(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """Branches, samples and counts of these, in the order of branches, then of samples."""
+        none = np.zeros(0, np.int64)
+        keys, counts = (np.concatenate([none, *(pair[k] for pair in self._sampled)]) for k in (0, 1))
+        used, place = np.unique(keys, return_inverse=True)
+        sums = np.zeros(len(used), np.int64)
+        np.add.at(sums, place, counts)
+        self._sampled = [(used, sums)]
+        return used >> SAMPLE_BITS, used & (1 << SAMPLE_BITS) - 1, sums
 
     def _keep(self, part: Arrays) -> None:
         """Keeps as many reads of it as there is room for; after the first one that is left out, none."""
@@ -245,10 +255,8 @@ def report(gathered: Gathered, tree: tuple[list[str], dict[str, Any]], context: 
     arrays |= {f"node_{name}": values for name, values in columns.items()}
     sums = {"reads": gathered.reads, "counts": gathered.counts, "shared": gathered.shared}
     arrays |= {f"branch_{name}": values for name, values in sums.items()}
-    by_sample = sorted(gathered.by_sample.items())
-    for k, name in enumerate(("sample_branch", "sample_number")):
-        arrays[name] = np.array([key[k] for key, _ in by_sample], np.int64)
-    arrays["sample_count"] = np.array([count for _, count in by_sample], np.float64)  # which 32 bits may not hold
+    arrays["sample_branch"], arrays["sample_number"], counts = gathered.by_sample()
+    arrays["sample_count"] = counts.astype(np.float64)  # which 32 bits may not hold
     letters = context.letters
     has_reference = letters.size <= MOST_REFERENCE
     arrays["reference"] = letters.ravel() if has_reference else np.zeros(0, np.uint8)
