@@ -148,7 +148,7 @@ def test_a_model_has_one_colour_in_all_pictures_and_pages(searched, opened_repor
     shades = "shadesOf(hueOfName(arguments[0]), arguments[1])"
     names = page("page.data.models.names")
     assert len({page(shades, name, False)["fill"] for name in names}) == len(names)
-    assert page(shades, "RRM_1", False) == {"fill": "#8a83e2", "pale": "#c8c5f1", "edge": "#2d259d"}  # on every page
+    assert page(shades, "RRM_1", False) == {"fill": "#8a83e2", "pale": "#c8c5f1", "edge": "#2b2395"}  # on every page
     legend = page("[...document.querySelectorAll('#models li')].map((one) => one.textContent)")
     assert sorted(legend) == sorted(names)
     in_legend = "getComputedStyle(document.querySelector('#models .swatch')).backgroundColor"

@@ -34,7 +34,7 @@ function shadesOf(hue, isDark) {
   return {
     fill: hexOf(hue, saturation, first),
     pale: hexOf(hue, saturation, last),
-    edge: hexOf(hue, saturation, isDark ? .62 : .38),
+    edge: hexOf(hue, saturation, isDark ? .62 : .36),
   };
 }
 
