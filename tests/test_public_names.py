@@ -3,15 +3,20 @@
 import ast
 import importlib
 import inspect
+import operator
 import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from clone import ROOT, skip_without
 
 import tropalign
+from tropalign.formats import registry
+from tropalign.results import format_names
+from tropalign.trees.tree import TreeFormat
 
 PACKAGE = Path(tropalign.__file__).parent
 
@@ -47,6 +52,14 @@ def test_type_checkers_see_the_names_that_are_loaded(module):
         assert getattr(package, name) is getattr(importlib.import_module(home), name)
     with pytest.raises(AttributeError, match=f"module '{package.__name__}' has no attribute 'nothing'"):
         _ = package.nothing
+
+
+@pytest.mark.parametrize("name", ["pairs", "find", "tree", "nj", "hmmsearch", "read", "convert", "PairwiseAligner"])
+def test_names_of_other_packages_are_answered(name):
+    with pytest.raises(AttributeError, match=f"no attribute '{name}': write ") as raised:
+        getattr(tropalign, name)
+    for path in re.findall(r"(?<![\w.=])[a-z_.]+(?=\()", str(raised.value).partition(": write ")[2]):
+        assert callable(operator.attrgetter(path)(tropalign))
 
 
 def test_the_pages_of_the_api_have_every_name_once():
@@ -103,6 +116,12 @@ CLIENT = {
     "table.scores": '"AlignmentTable" has no attribute "scores"; maybe "score"?',
     "table[0].cigr": '"Alignment" has no attribute "cigr"; maybe "cigar"?',
     "ta.align_many()": 'Missing positional argument "pairs" in call to "align_many"',
+    "ta.write_alignments(table, 'x', 'fsta')": 'Argument 3 to "write_alignments" has incompatible type',
+    "table.write('x', format='fasta')": "",
+    "ta.write_clusters(ta.cluster(family), 'x', 'uc')": "",
+    "ta.align_multiple(family).write('x', format='stokholm')": "has incompatible type \"Literal['stokholm']\"",
+    "ta.search('x.hmm', family).write('x', 'domtbl')": "has incompatible type \"Literal['domtbl']\"",
+    "trees.parse_tree('(a,b);').write('x', 'nexsus')": "has incompatible type \"Literal['nexsus']\"",
     "reveal_type(table[0])": 'Revealed type is "tropalign.results.alignment.Alignment"',
     "reveal_type(table[0].query_start)": 'int"',
     "ta.align('MK', 'MV'), ta.align_all(['MK']), ta.align_many([('MK', 'MV')]), ta.cluster(['MK'], 0.5)": "",
@@ -118,6 +137,23 @@ CLIENT = {
     "best: dict[str, float] = {row.query: row.score for row in table[:2]}": "",
     "square: NDArray[np.float64] = table.matrix('distance'); square[table.query_index, table.target_index]": "",
 }
+
+
+@pytest.mark.parametrize(
+    ("literal", "kinds"),
+    [
+        (format_names.AlignmentsFormat, ["pairs"]),
+        (format_names.MultipleFormat, ["aligned"]),
+        (format_names.HitsFormat, ["hits"]),
+        (format_names.ClustersFormat, ["clusters", "counts", "representatives"]),
+        (format_names.ChimerasFormat, ["chimeras/table", "chimeras/sequences"]),
+        (TreeFormat, ["trees"]),
+    ],
+)
+def test_type_checkers_know_the_formats_that_there_are(literal, kinds):
+    default, *others = get_args(literal)
+    known = [name for kind in kinds for name in registry.format_names(kind)]
+    assert default == known[0] and others == sorted(set(known) - {default})
 
 
 def test_type_checkers_find_mistakes_and_nothing_else(tmp_path):

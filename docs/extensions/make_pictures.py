@@ -130,7 +130,7 @@ def score_modes(path: Path) -> None:
         for name, words in others.items():
             if main(["msa", str(family), "-q", "-o", f"{folder}/{name}.fa", *words]):
                 raise SystemExit(f"tropalign msa {' '.join(words)} failed")
-            scores[name] = ta.score_alignment(f"{folder}/{name}.fa", f"{folder}/default.fa", mask=every)
+            scores[name] = ta.score_alignment(f"{folder}/{name}.fa", f"{folder}/default.fa", reference_columns=every)
     places = np.arange(len(scores))
     for shift, label, colour in ((-0.2, "sp", BLUE), (0.2, "tc", ORANGE)):
         values = [getattr(each, label) for each in scores.values()]

@@ -139,6 +139,28 @@ __all__, __getattr__, __dir__ = lazy(
         "sequences.translation": "translate",
     },
     modules="client msa trees tropical",
+    elsewhere={
+        "pairs": "align_all(sequences)",
+        "find": "align_all(queries, targets, max_evalue=10)",
+        "derep": "dereplicate",
+        "chimeras": "find_chimeras",
+        "tree": "trees.neighbour_joining(trees.pair_distances(sequences))",
+        "nj": "trees.neighbour_joining",
+        "neighbor_joining": "trees.neighbour_joining",
+        "upgma": "trees.upgma",
+        "hmmsearch": "search",
+        "hmmscan": "scan",
+        "hmmbuild": "build_model",
+        "hmmalign": "align_to_model",
+        "pairwise_align": "align",
+        "global_pairwise_align": 'align(a, b, mode="global")',
+        "local_pairwise_align": "align",
+        "PairwiseAligner": "align",
+        "pairwise2": "align",
+        "read": "read_sequences or read_alignment",
+        "read_fasta": "read_sequences",
+        "convert": "write_alignment(read_alignment(path), other)",
+    },
 )
 __all__ += ["__version__"]
 

@@ -5,11 +5,16 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from types import MappingProxyType
 from typing import Any
 
 
 def lazy(
-    package: str, homes: Mapping[str, str], root: str | None = None, modules: str = ""
+    package: str,
+    homes: Mapping[str, str],
+    root: str | None = None,
+    modules: str = "",
+    elsewhere: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
     """``__all__``, ``__getattr__`` and ``__dir__`` of a package, so that importing it costs nothing.
 
@@ -26,6 +31,8 @@ def lazy(
         The package that the modules are in; this one when not given.
     modules
         Modules that are public names themselves, separated by spaces.
+    elsewhere
+        What to write in place of names that users of other packages and of the command line look for.
     """
     home_of = {name: module for module, names in homes.items() for name in names.split()}
 
@@ -34,7 +41,8 @@ def lazy(
         if name in modules.split():
             return import_module(f"{package}.{name}")
         if name not in home_of:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+            hint = f": write {elsewhere[name]}" if name in elsewhere else ""
+            raise AttributeError(f"module {package!r} has no attribute {name!r}{hint}")
         value = getattr(import_module(f"{root or package}.{home_of[name]}"), name)
         setattr(sys.modules[package], name, value)
         return value

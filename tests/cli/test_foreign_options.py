@@ -1,6 +1,7 @@
 """Options of other programs are answered with what to write here."""
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -43,6 +44,11 @@ def options():
             "no --fastx_uniques: name the files first; no --sizeout: leave it out",
         ),
         ("derep a.fa --minuniquesize 2", "derep has no --minuniquesize: write --min-size"),
+        ("msa a.fa --hmm m.hmm", "msa has no --hmm: write --model"),
+        (
+            "cluster a.fa --sintax",
+            "cluster has no --sintax: leave it out: tropalign place tells taxa",
+        ),
         ("tree a.fa -m LG", "tree has no -m: write --distances"),
         ("pairs a.fa --global", "pairs has no --global: write --mode global"),
         ("pairs a.fa -mode global", "pairs has no -mode: write --mode"),
@@ -54,6 +60,26 @@ def test_the_sentence_says_what_to_write(words, sentence, tmp_path, monkeypatch,
     error = capsys.readouterr().err
     assert sentence in error and error.endswith(f" (see tropalign {words.split()[0]} --help)\n")
     assert list(tmp_path.iterdir()) == []  # no file 'utfmt'
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("cluster_size a.fa", "there is no verb cluster_size: its job is done by tropalign cluster --order abundance"),
+        ("scan a.fa a.fa", "a.fa: it holds sequences, and models belong here: name models first, then sequences"),
+        ("find a.fa a.fa --columns stitle", "no column is called 'stitle': --columns help lists all of them"),
+        (
+            "place a.fa --reference r.phy --tree r.nwk -o x.jplace",
+            "x.jplace: -o is the alignment of the reads: write --jplace x.jplace",
+        ),
+    ],
+)
+def test_words_of_other_programs_in_other_places(words, sentence, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for name, text in {"a.fa": ">a\nMKVLAW\n", "r.phy": "3 2\na AC\nb AC\nc AG\n", "r.nwk": "(a:1,b:1,c:1);"}.items():
+        Path(name).write_text(text)
+    assert main(words.split()) in (2, 3)
+    assert sentence in capsys.readouterr().err
 
 
 def test_all_that_is_foreign_is_said_at_once(capsys):

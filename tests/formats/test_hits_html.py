@@ -2,8 +2,10 @@
 
 import io
 import re
+import time
 from collections import defaultdict
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -139,6 +141,51 @@ def test_filters_choose_what_is_drawn(searched, opened_report):
     assert page("page.architecture.lines") == [] and page("page.coverage.most") == 0
     page.find("clear").click()
     assert page.text("rows-shown") == f"{len(searched[2])} rows"
+
+
+def test_a_model_has_one_colour_in_all_pictures_and_pages(searched, opened_report):
+    page = opened_report(searched[1], size=(1300, 1400))
+    shades = "shadesOf(hueOfName(arguments[0]), arguments[1])"
+    names = page("page.data.models.names")
+    assert len({page(shades, name, False)["fill"] for name in names}) == len(names)
+    assert page(shades, "RRM_1", False) == {"fill": "#8a83e2", "pale": "#c8c5f1", "edge": "#2b2395"}  # on every page
+    legend = page("[...document.querySelectorAll('#models li')].map((one) => one.textContent)")
+    assert sorted(legend) == sorted(names)
+    in_legend = "getComputedStyle(document.querySelector('#models .swatch')).backgroundColor"
+    fill = page(shades, legend[0], False)["fill"]
+    assert page(in_legend) == "rgb({}, {}, {})".format(*bytes.fromhex(fill[1:]))
+    page.find("theme").click()
+    fill = page(shades, legend[0], True)["fill"]
+    assert page(in_legend) == "rgb({}, {}, {})".format(*bytes.fromhex(fill[1:]))
+
+
+def test_pictures_are_saved_on_paper(searched, opened_report):
+    page = opened_report(searched[1], size=(1300, 1400))
+    page("""(() => { window.saved = {};
+        saveFile = (name, content) => window.saved[name] = typeof content === "string" ? content : content.size;
+        for (const kind of ["svg", "png"]) {
+          document.getElementById(`architecture-${kind}`).click();
+          document.getElementById(`coverage-${kind}`).click();
+        } })()""")
+    end = time.monotonic() + 60
+    while len(page("Object.keys(window.saved)")) < 4:
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    saved = page("window.saved")
+    assert saved["architecture.png"] > 1000 and saved["coverage.png"] > 1000
+    root, space = ElementTree.fromstring(saved["architecture.svg"]), "{http://www.w3.org/2000/svg}"
+    texts = [text.text for text in root.iter(f"{space}text")]
+    begins = tuple(text.rstrip("…") for text in texts)  # long names are cut
+    assert all(any(name.startswith(begin) for begin in begins if len(begin) > 6) for _, name in searched[2])
+    assert {model for model, _ in searched[2]} <= set(texts)
+    fills = {path.get("fill") for path in root.iter(f"{space}path")}
+    assert {page("shadesOf(hueOfName(arguments[0]), false).fill", model) for model, _ in searched[2]} <= fills
+    model = page("page.coverage.model")
+    root = ElementTree.fromstring(saved["coverage.svg"])
+    shades = page("shadesOf(hueOfName(arguments[0]), false)", model)
+    areas = [path.get("fill") for path in root.iter(f"{space}path")]
+    assert areas == [shades["fill"], shades["edge"]]
+    assert any(text.text.startswith(model) for text in root.iter(f"{space}text"))
 
 
 def test_boxes_by_mouse_and_keys(searched, opened_report):

@@ -4,6 +4,9 @@ import io
 import itertools
 import json
 import re
+import time
+from dataclasses import replace
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -20,6 +23,7 @@ from tropalign.formats.placed.context import PlacedContext
 from tropalign.formats.placed.report import packed_columns
 from tropalign.formats.registry import make_writer
 from tropalign.phylo.tree import parse_tree
+from tropalign.results.otu_table import OtuTable
 from tropalign.results.placements import concatenate
 from tropalign.trees.newick import quoted
 
@@ -60,9 +64,9 @@ def placed():
     return package, concatenate(list(tropalign.place(package, reads)))
 
 
-def page_of(package, table, cuts=()):
+def page_of(package, table, cuts=(), **more):
     tree = package.tree
-    about = {"names": package.names, "letters": package.letters, "newick": tree.newick()}
+    about = {"names": package.names, "letters": package.letters, "newick": tree.newick(), **more}
     writer, out = make_writer("placed", "html", HEADER, PlacedContext(**about)), io.BytesIO()
     bounds = [0, *cuts, len(table)]
     parts = [writer.encode(table.take(np.arange(a, b))) for a, b in itertools.pairwise(bounds)]
@@ -126,6 +130,101 @@ def test_sums_of_branches():
         for branch in table.tied[k]:
             shared[branch] += count / len(table.tied[k])
     assert arrays["branch_shared"] == pytest.approx(shared)
+
+
+SAMPLES = ("gut", "skin, dry", "<b>soil</b>")
+
+
+def sampled(table):
+    """Placements with a table that counts each read in the first two samples, and every third one in the last."""
+    names = tuple(f"otu{k}" for k in range(len(table)))
+    rows = [(k, s, 1 + (k + s) % 5) for k in range(len(table)) for s in range(3) if s < 2 or k % 3 == 0]
+    cluster, sample, reads = (np.array(column, np.int64) for column in zip(*rows, strict=True))
+    otus = OtuTable(names, SAMPLES, cluster, sample, reads)
+    wanted = {}
+    for k, s, count in rows:
+        branch = int(table.branch[k])
+        if branch >= 0:
+            wanted[branch, s] = wanted.get((branch, s), 0) + count
+    return replace(table, names=names), otus, wanted
+
+
+def by_sample(arrays):
+    columns = (arrays[f"sample_{name}"].tolist() for name in ("branch", "number", "count"))
+    return {(branch, sample): count for branch, sample, count in zip(*columns, strict=True)}
+
+
+def test_counts_of_samples_are_the_tables(placed, monkeypatch):
+    monkeypatch.setattr(html, "MOST_PENDING", 3)  # sums of some parts are summed before all are there
+    package, table = placed
+    named, otus, wanted = sampled(table)
+    for cuts in ((), (7, 20), (5, 10, 20, 30, 40)):
+        data, arrays = data_of(page_of(package, named, cuts, samples=SAMPLES, otus=otus))
+        assert data["samples"] == list(SAMPLES) and by_sample(arrays) == wanted
+
+
+def test_samples_that_names_tell(placed):
+    package, table = placed
+    said = ["soil", "gut", ""]
+    names = tuple(f"r{k};size={1 + k % 4}" + (f";sample={said[k % 3]}" if k % 3 < 2 else "") for k in range(len(table)))
+    wanted = {}
+    for k, branch in enumerate(table.branch.tolist()):
+        if branch >= 0 and k % 3 < 2:
+            wanted[branch, k % 3] = wanted.get((branch, k % 3), 0) + 1 + k % 4
+    for cuts in ((), (1, 20)):
+        data, arrays = data_of(page_of(package, replace(table, names=names), cuts))
+        assert data["samples"] == ["soil", "gut"] and by_sample(arrays) == wanted
+    assert data_of(page_of(package, table))[0]["samples"] == []
+
+
+def test_samples_are_circles_on_branches(placed, opened_report):
+    package, table = placed
+    named, otus, wanted = sampled(table)
+    page = opened_report(page_of(package, named, samples=SAMPLES, otus=otus))
+    assert page("page.tree.sums[0]") == sum(wanted.values())
+    boxes = page.find("sample-boxes").find_elements("tag name", "label")
+    assert [box.text for box in boxes] == list(SAMPLES)
+    boxes[0].click()
+    assert page.text("status") == "2 of 3 samples on the tree"
+    assert page("page.tree.sums[0]") == sum(count for (_, sample), count in wanted.items() if sample)
+    page.find("samples-none").click()
+    assert page("page.tree.sums[0]") == 0 and page("page.tree.nHidden") == 0
+    page.find("samples-all").click()
+    node = page("page.nodeOf[arguments[0]]", max(wanted, key=wanted.get)[0])
+    told = page("page.tree.told(arguments[0])", node).split("\n")[-1]
+    own = {
+        SAMPLES[s]: count for (branch, s), count in wanted.items() if page("page.nodeOf[arguments[0]]", branch) == node
+    }
+    assert told == ", ".join(f"{name} {count}" for name, count in sorted(own.items(), key=lambda one: -one[1]))
+    text = page("""(() => { const t = page.tree; t.isPrinted = true; t.measure();
+        const brush = new SvgBrush(t.width, t.height, ON_PAPER.page);
+        t.paint(brush, ON_PAPER); t.isPrinted = false; t.draw();
+        return brush.text("tree"); })()""")
+    root, space = ElementTree.fromstring(text), "{http://www.w3.org/2000/svg}"
+    inks = [page("page.tree.pies.ink(arguments[0], false)", sample) for sample in range(3)]
+    assert len(set(inks)) == 3 and set(inks) <= {path.get("fill") for path in root.iter(f"{space}path")}
+    assert set(SAMPLES) <= {text.text for text in root.iter(f"{space}text")}
+    page.choose("tree-of", "counts")
+    assert not page.find("samples").is_displayed() and page("page.tree.pies") is None
+
+
+def test_a_tree_without_samples_is_saved_as_it_is(placed, opened_report):
+    page = opened_report(page_of(*placed))
+    assert page("[...document.getElementById('tree-of').options].map((one) => one.value)") == [
+        "counts",
+        "reads",
+        "shared",
+    ]
+    page.choose("tree-part", "whole")
+    page("""(() => { saveFile = (name, content) => window.saved = [name, content];
+        document.getElementById("tree-svg").click(); })()""")
+    end = time.monotonic() + 60
+    while not page("window.saved"):
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    name, text = page("window.saved")
+    texts = {one.text for one in ElementTree.fromstring(text).iter("{http://www.w3.org/2000/svg}text")}
+    assert name == "placed-reads.svg" and set(placed[0].names) <= texts
 
 
 def test_a_page_has_its_limits(monkeypatch):

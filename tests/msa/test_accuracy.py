@@ -37,7 +37,7 @@ def test_equals_a_count_of_every_pair(case):
     test, reference, core = case
     expected = counted(test, reference, core)
     try:
-        score = tropalign.score_alignment(test, reference, mask=None if core is None else np.array(core))
+        score = tropalign.score_alignment(test, reference, reference_columns=None if core is None else np.array(core))
     except InputError:
         assert expected[0] == 0
         return
@@ -92,18 +92,28 @@ def test_alignments_that_cannot_be_scored(test, words):
     assert str(error.value).startswith(words)
 
 
+def test_reference_columns_by_their_former_name():
+    rows, mask = {"a": "AC", "b": "AC"}, np.array([True, False])
+    with pytest.warns(FutureWarning, match="mask is called reference_columns now"):
+        assert tropalign.score_alignment(rows, rows, mask=mask).n_pairs == 1
+    with pytest.raises(TypeError, match="multiple values for argument 'reference_columns'"):
+        tropalign.score_alignment(rows, rows, mask=mask, reference_columns=mask)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'maks'"):
+        tropalign.score_alignment(rows, rows, maks=mask)
+
+
 @pytest.mark.parametrize(
     ("reference", "mask", "words"),
     [
         ({"a": "ac", "b": "ac"}, None, "the reference has no upper-case letter"),
-        ({"a": "AC", "b": "AC"}, [True], "the mask is of 1 columns, but the reference has 2"),
-        ({"a": "AC", "b": "AC"}, [False, False], "the mask leaves no column that counts"),
+        ({"a": "AC", "b": "AC"}, [True], "reference_columns is of 1 columns, but the reference has 2"),
+        ({"a": "AC", "b": "AC"}, [False, False], "reference_columns leaves no column that counts"),
         ({"a": "AC--", "b": "--AC"}, None, "no core column of the reference holds two residues"),
     ],
 )
 def test_references_that_judge_nothing(reference, mask, words):
     with pytest.raises(InputError, match=words):
-        tropalign.score_alignment({"a": "AC", "b": "AC"}, reference, mask=mask)
+        tropalign.score_alignment({"a": "AC", "b": "AC"}, reference, reference_columns=mask)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -139,10 +149,10 @@ def test_shares_of_residues_are_by_their_definition(seed):
             together = [columns_of(test[other])[where] == own for other, where in beside]
             expected.append(sum(together) / len(together) if together and mask[column] else np.nan)
     try:
-        score = tropalign.score_alignment(test, reference, mask=mask)
+        score = tropalign.score_alignment(test, reference, reference_columns=mask)
     except InputError:
         return  # no pair counts
-    found = accuracy.agreement(test, reference, mask=mask)
+    found = accuracy.agreement(test, reference, reference_columns=mask)
     np.testing.assert_allclose(found.shares, expected, rtol=1e-6)
     np.testing.assert_array_equal(found.shares, found.reference_shares)
     assert (found.sp, found.tc) == (score.sp, score.tc)

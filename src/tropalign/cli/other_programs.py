@@ -52,6 +52,7 @@ NAMES: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (("cluster",), "sizein", "leave it out: ;size=N counts, and --order abundance begins with the most"),
     (("cluster",), "cluster-mode", "write --method"),
     (("derep",), "derep-fulllength fastx-uniques", "name the files first"),
+    (("cluster", "derep"), "sintax", "leave it out: tropalign place tells taxa"),
     (("derep",), "fastaout", "write -o"),
     (("derep",), "sizein sizeout", "leave it out: ;size=N is read and written, unless --no-sizes"),
     (("derep",), "minuniquesize", "write --min-size"),
@@ -90,6 +91,7 @@ NAMES: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (_HITS, "tformat qformat", "leave it out: formats are told by content"),
     # families and trees
     (("msa",), "localpair linsi globalpair ginsi genafpair einsi", "write --effort accurate"),
+    (("msa",), "hmm hmm-in", "write --model"),
     (("msa",), "auto", "leave it out: --effort follows from the number of sequences"),
     (("msa",), "maxiterate", "write --refine"),
     (("msa",), "addfragments addlong addfull", "write --add"),
@@ -109,7 +111,7 @@ NAMES: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (("tree",), "m model lg wag gtr", "write --distances: a tree of distances, not of likelihoods"),
     (("place",), "outdir", "write -o FILE, or --jplace FILE"),
 )  # fmt: skip
-#: Other programs by their names, and the verb that does their job.
+#: Other programs, and commands of vsearch, by their names, and the verb that does their job.
 PROGRAMS: dict[str, str] = {
     "blastp blastn blastx tblastn ssearch36 diamond": "find",
     "makeblastdb": "db build",
@@ -119,17 +121,27 @@ PROGRAMS: dict[str, str] = {
     "clustalw": "msa --method clustalw",
     "hmmalign": "msa --model",
     "hmmbuild": "build",
-    "hmmsearch jackhmmer": "search",
-    "hmmscan hmmpfam": "scan",
+    "hmmsearch phmmer jackhmmer": "search",
+    "hmmscan hmmpfam hmmpress": "scan",
     "papara epa-ng pplacer": "place",
     "quicktree rapidnj fasttree": "tree",
+    "formatdb": "db build",
+    "blastdbcmd": "db info",
+    "usearch-global": "find",
+    "allpairs-global": "pairs --mode global",
+    "cluster-size": "cluster --order abundance",
+    "cluster-fast cluster-smallmem": "cluster",
+    "fastx-uniques derep-fulllength": "derep",
+    "uchime-denovo uchime-ref uchime2-denovo uchime3-denovo": "chimeras",
+    "gappa guppy": "place --taxonomy",
     "qscore fastsp": "score",
 }
 
 
 def verb_for(word: str) -> str | None:
-    """The verb that does the job of the program of this name; None where it is not known."""
-    return next((verb for names, verb in PROGRAMS.items() if word.lower() in names.split()), None)
+    """The verb that does the job of the program of this name (``_`` is ``-``); None where it is not known."""
+    name = word.lower().replace("_", "-")
+    return next((verb for names, verb in PROGRAMS.items() if name in names.split()), None)
 
 
 def advice(verb: str, word: str) -> str | None:

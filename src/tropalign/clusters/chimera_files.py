@@ -11,11 +11,12 @@ from tropalign.formats.chimeras import ChimerasContext
 from tropalign.formats.header import Header
 from tropalign.formats.registry import format_for_path, format_names, format_of, make_writer, suffix_of
 from tropalign.results.chimeras import Chimeras
+from tropalign.results.format_names import ChimerasFormat
 
 TABLE, SEQUENCES = "chimeras/table", "chimeras/sequences"
 
 
-def write_chimeras(chimeras: Chimeras, path: str | os.PathLike[str], format: str | None = None) -> None:
+def write_chimeras(chimeras: Chimeras, path: str | os.PathLike[str], format: ChimerasFormat | None = None) -> None:
     """Writes a table of the rows, or their sequences; the file appears whole or not at all.
 
     Parameters

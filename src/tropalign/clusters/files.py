@@ -11,10 +11,13 @@ from tropalign.formats.clusters import ClustersContext
 from tropalign.formats.header import Header
 from tropalign.formats.registry import format_for_path, format_names, format_of, make_writer, suffix_of
 from tropalign.results.clusters import Clusters
+from tropalign.results.format_names import ClustersFormat
 from tropalign.results.otu_table import OtuTable
 
 
-def write_clusters(clusters: Clusters | OtuTable, path: str | os.PathLike[str], format: str | None = None) -> None:
+def write_clusters(
+    clusters: Clusters | OtuTable, path: str | os.PathLike[str], format: ClustersFormat | None = None
+) -> None:
     """Writes clusters, or a table of counts; the file appears whole or not at all.
 
     Parameters

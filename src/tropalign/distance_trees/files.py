@@ -13,7 +13,7 @@ from tropalign.formats.figure import require
 from tropalign.formats.header import Header
 from tropalign.formats.registry import format_for_path, make_writer
 from tropalign.formats.trees import TreesContext
-from tropalign.trees.tree import Tree
+from tropalign.trees.tree import Tree, TreeFormat
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def write_tree(
     tree: Tree,
     path: str | os.PathLike[str],
-    format: str | None = None,
+    format: TreeFormat | None = None,
     *,
     groups: Mapping[str, str] | None = None,
 ) -> None:

@@ -11,6 +11,7 @@ Sources: Thompson, Plewniak and Poch 1999 (bali_score); Edgar's qscore. Rows wit
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
@@ -81,7 +82,8 @@ def score_alignment(
     test: str | os.PathLike[str] | Mapping[str, str] | Rows,
     reference: str | os.PathLike[str] | Mapping[str, str] | Rows,
     *,
-    mask: NDArray[np.bool_] | None = None,
+    reference_columns: NDArray[np.bool_] | None = None,
+    **former: NDArray[np.bool_] | None,
 ) -> AlignmentScore:
     """Sum-of-pairs and total-column score of an alignment against a reference (bali_score's and qscore's SP and TC).
 
@@ -90,8 +92,10 @@ def score_alignment(
     test, reference
         A file (PHYLIP, FASTA or Stockholm), names with their rows, or an object with ``names`` and ``letters``
         (uint8, a row per name). Letters may differ in case. Rows of the test without a reference row do not count.
-    mask : bool, shape (n_columns of the reference,), optional
+    reference_columns : bool, shape (n_columns of the reference,), optional
         The core columns. By default those that hold an upper-case letter.
+    **former
+        ``mask``, which `reference_columns` was called; a FutureWarning tells so.
 
     Returns
     -------
@@ -109,8 +113,22 @@ def score_alignment(
     >>> score.sp, score.n_pairs
     (0.0, 3)
     """
-    compared = _compared(test, reference, mask)
+    compared = _compared(test, reference, _by_todays_name(reference_columns, former))
     return _counted(compared.columns[:, compared.core], len(compared.names), compared.reference_file)
+
+
+def _by_todays_name(
+    reference_columns: NDArray[np.bool_] | None, former: dict[str, NDArray[np.bool_] | None]
+) -> NDArray[np.bool_] | None:
+    """The columns by the name of today or by the former one, of which a warning tells."""
+    if not former:
+        return reference_columns
+    if unknown := former.keys() - {"mask"}:
+        raise TypeError(f"score_alignment() got an unexpected keyword argument {min(unknown)!r}")
+    if reference_columns is not None:
+        raise TypeError("score_alignment() got multiple values for argument 'reference_columns'")
+    warnings.warn("mask is called reference_columns now", FutureWarning, stacklevel=3)
+    return former["mask"]
 
 
 class _Compared(NamedTuple):
@@ -149,13 +167,13 @@ def agreement(
     test: str | os.PathLike[str] | Mapping[str, str] | Rows,
     reference: str | os.PathLike[str] | Mapping[str, str] | Rows,
     *,
-    mask: NDArray[np.bool_] | None = None,
+    reference_columns: NDArray[np.bool_] | None = None,
 ) -> Agreement:
     """Which residues of an alignment stand beside those that the reference has beside them.
 
     Parameters
     ----------
-    test, reference, mask
+    test, reference, reference_columns
         As of `score_alignment`, which raises the same errors.
 
     Returns
@@ -167,7 +185,7 @@ def agreement(
     >>> agreement({"a": "ACDE", "b": "AC-E"}, {"a": "ACDE", "b": "A-CE"}).shares.tolist()
     [1.0, nan, 0.0, 1.0, 1.0, 0.0, 1.0]
     """
-    found = _compared(test, reference, mask)
+    found = _compared(test, reference, reference_columns)
     score = _counted(found.columns[:, found.core], len(found.names), found.reference_file)
     shares = np.full(found.letters.shape, np.nan, np.float32)
     shares[:, found.core] = _residue_shares(found.columns[:, found.core])
@@ -243,18 +261,20 @@ def _core_columns(letters: NDArray[np.uint8], mask: NDArray[np.bool_] | None, fi
         core: NDArray[np.bool_] = np.asarray(upper.any(axis=0))
         if not core.any():
             raise InputError(
-                "the reference has no upper-case letter, which would mark the columns that count: give a mask of them",
+                "the reference has no upper-case letter, which would mark the columns that count: say in "
+                "reference_columns which these are",
                 file=file,
             )
         return core
     core = np.asarray(mask, bool)
     if core.shape != letters.shape[1:]:
         raise InputError(
-            f"the mask is of {core.size} columns, but the reference has {letters.shape[1]}: give one value per column",
+            f"reference_columns is of {core.size} columns, but the reference has {letters.shape[1]}: give one value "
+            "per column",
             file=file,
         )
     if not core.any():
-        raise InputError("the mask leaves no column that counts: mark one at least", file=file)
+        raise InputError("reference_columns leaves no column that counts: mark one at least", file=file)
     return core
 
 

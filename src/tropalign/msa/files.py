@@ -11,6 +11,7 @@ from tropalign.execution.files import check_outputs, check_terminal, output_name
 from tropalign.formats.aligned import AlignedContext, title_of
 from tropalign.formats.header import Header
 from tropalign.formats.registry import format_for_path, make_writer
+from tropalign.results.format_names import MultipleFormat
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.sequences import aligned_files
 from tropalign.sequences.alphabet import AlphabetLike, alphabet_of
@@ -48,7 +49,9 @@ def read_alignment(path: Source, *, alphabet: AlphabetLike | None = None) -> Mul
     return replace(made, sequences=replace(made.sequences, descriptions=descriptions)) if any(descriptions) else made
 
 
-def write_alignment(alignment: MultipleAlignment, path: str | os.PathLike[str], format: str | None = None) -> None:
+def write_alignment(
+    alignment: MultipleAlignment, path: str | os.PathLike[str], format: MultipleFormat | None = None
+) -> None:
     """Writes a multiple alignment; the file appears whole or not at all.
 
     Parameters

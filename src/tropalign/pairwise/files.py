@@ -19,6 +19,7 @@ from tropalign.formats.registry import format_for_path, format_of, make_writer, 
 from tropalign.pairwise.translated import check_shown
 from tropalign.results import MatrixValue, nucleotides
 from tropalign.results.alignments import AlignmentTable
+from tropalign.results.format_names import AlignmentsFormat
 from tropalign.results.output_columns import own_names
 from tropalign.scoring import Gap, SubstitutionMatrix
 
@@ -26,7 +27,7 @@ from tropalign.scoring import Gap, SubstitutionMatrix
 def write_alignments(
     tables: AlignmentTable | Iterable[AlignmentTable],
     path: str | os.PathLike[str],
-    format: str | None = None,
+    format: AlignmentsFormat | None = None,
     *,
     matrix: SubstitutionMatrix | None = None,
     gap: Gap | None = None,

@@ -359,7 +359,8 @@ class PairOptions(
             raise ScoringError(f"an object of type {type(self.matrix).__name__} is not a SubstitutionMatrix")
         if not isinstance(self.gap, Gap):
             raise ScoringError(
-                "the gap cost has to be a Gap(open, extend): a gap of k residues costs open + k * extend"
+                "the gap cost has to be a Gap(open, extend), such as tropalign.Gap(10, 1): a gap of k residues costs "
+                "open + k * extend"
             )
         if self.end_gap is not None and not isinstance(self.end_gap, Gap):
             raise ScoringError("the cost of gaps at the ends has to be a Gap(open, extend), too")

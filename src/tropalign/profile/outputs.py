@@ -14,6 +14,7 @@ from tropalign.formats.hits.context import HitsContext
 from tropalign.formats.models.text import ModelsContext
 from tropalign.formats.registry import format_for_path, make_writer
 from tropalign.profile.options import SearchOptions
+from tropalign.results.format_names import HitsFormat
 from tropalign.results.hits import Hits
 from tropalign.results.threshold_options import Thresholds
 
@@ -146,7 +147,7 @@ def run_parameters(
 
 
 def write_hits(
-    hits: Hits, path: str | os.PathLike[str], format: str | None = None, *, options: SearchOptions | None = None
+    hits: Hits, path: str | os.PathLike[str], format: HitsFormat | None = None, *, options: SearchOptions | None = None
 ) -> None:
     """Writes hits; the file appears whole or not at all.
 

@@ -105,6 +105,8 @@ def queries_in(
         held: str = kind
         if kind == "auto":
             held, stream = _judged(begin, stream, file)
+        if kind == "models" and begin.startswith(b">"):
+            raise InputError("it holds sequences, and models belong here: name models first, then sequences", file=file)
         if held == "models":
             yield from models_of(stream, file, skip_foreign, keeps_text)
         elif held == "sequences":

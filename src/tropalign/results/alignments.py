@@ -23,6 +23,7 @@ from tropalign.sequences import SequenceBatch
 
 if TYPE_CHECKING:
     import Bio.Align
+from tropalign.results.format_names import AlignmentsFormat
 from tropalign.sequences.translation import Frames
 
 Int32 = NDArray[np.int32]
@@ -303,7 +304,7 @@ class AlignmentTable(Table[Alignment]):
         """
         return export.matrix(self, values)
 
-    def write(self, path: str | os.PathLike[str], format: str | None = None, **options: Any) -> None:
+    def write(self, path: str | os.PathLike[str], format: AlignmentsFormat | None = None, **options: Any) -> None:
         """Writes the rows in any format of the command line: see `write_alignments`, which also takes several tables.
 
         Parameters

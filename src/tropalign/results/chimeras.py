@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from tropalign import ragged
 from tropalign.results import display
 from tropalign.results.columns import Axis, Table
+from tropalign.results.format_names import ChimerasFormat
 from tropalign.sequences import SequenceBatch
 
 Int64 = NDArray[np.int64]
@@ -209,7 +210,7 @@ class Chimeras(Table[Judged]):
         a, b = (self._parent_names(parent[k : k + 1])[0] for parent in (self.parent_a, self.parent_b))
         return Judged(self.sequences.names[int(self.query_index[k])], self.verdicts[k], float(self.score[k]), a, b)
 
-    def write(self, path: str | os.PathLike[str], format: str | None = None) -> None:
+    def write(self, path: str | os.PathLike[str], format: ChimerasFormat | None = None) -> None:
         """Writes the rows as a table, or their sequences: see `tropalign.write_chimeras`.
 
         Parameters

@@ -15,6 +15,7 @@ from tropalign import ragged
 from tropalign.arrays import distinct
 from tropalign.results import display
 from tropalign.results.columns import Table
+from tropalign.results.format_names import ClustersFormat
 from tropalign.sequences import SequenceBatch
 
 
@@ -309,7 +310,7 @@ class Clusters(Table[Cluster]):
         """
         return self.take(np.arange(len(self))[begin:end])
 
-    def write(self, path: str | os.PathLike[str], format: str | None = None) -> None:
+    def write(self, path: str | os.PathLike[str], format: ClustersFormat | None = None) -> None:
         """Writes the clusters: see `tropalign.write_clusters`.
 
         Parameters

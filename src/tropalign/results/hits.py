@@ -14,6 +14,7 @@ from tropalign.errors import shown
 from tropalign.properties import cached_property
 from tropalign.results import display, hit_pyhmmer
 from tropalign.results.columns import Axis, Table
+from tropalign.results.format_names import HitsFormat
 from tropalign.results.found_hits import AXIS, FoundHits
 from tropalign.results.hit import BITS, Hit
 from tropalign.results.hit_tables import HITS, Columns, DomainTable, shown_columns
@@ -223,7 +224,7 @@ class Hits(FoundHits, Table[Hit]):
         """
         return shown_columns(HITS, self, np.arange(len(self)))
 
-    def write(self, path: str | os.PathLike[str], format: str | None = None) -> None:
+    def write(self, path: str | os.PathLike[str], format: HitsFormat | None = None) -> None:
         """Writes the hits: see `tropalign.write_hits`.
 
         Parameters

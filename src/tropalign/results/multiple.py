@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from tropalign import ragged
 from tropalign.properties import cached_property
 from tropalign.results.columns import Chosen, Rows
+from tropalign.results.format_names import MultipleFormat
 from tropalign.results.multiple_display import block_html, block_text
 from tropalign.sequences.alphabet import GAP_LETTERS, Alphabet, judge_alphabet
 from tropalign.sequences.batch import SequenceBatch
@@ -384,7 +385,7 @@ class MultipleAlignment(Rows[str]):
         before = np.concatenate([np.zeros((len(self), 1), np.int64), np.cumsum(is_residue, 1)], 1)
         return before[:, borders]
 
-    def write(self, path: str | os.PathLike[str], format: str | None = None) -> None:
+    def write(self, path: str | os.PathLike[str], format: MultipleFormat | None = None) -> None:
         """Writes the alignment: see `tropalign.write_alignment`.
 
         Parameters

@@ -475,7 +475,7 @@ def chosen_names(words: Iterable[str]) -> tuple[str, ...]:
         if name not in OUTPUT_COLUMNS:
             from difflib import get_close_matches
 
-            near = get_close_matches(word, [*OUTPUT_COLUMNS, *_ALIASES], 1)
+            near = get_close_matches(word, [*OUTPUT_COLUMNS, *_ALIASES], 1, 0.7)
             hint = f"did you mean {near[0]}? " if near else ""
             raise UsageError(f"no column is called '{shown(word)}': {hint}--columns help lists all of them")
         if name in names:

@@ -20,6 +20,18 @@ _FILE = re.compile(r"[^\s;\x00-\x1f\x7f]+")
 _START = re.compile(r"[A-Za-z0-9_]*")
 
 
+def said_in(name: str) -> str:
+    """What ``;sample=`` or ``;barcodelabel=`` says in a name; empty where it says neither.
+
+    Examples
+    --------
+    >>> said_in("r5;sample=gut-3;size=2"), said_in("gut.17")
+    ('gut-3', '')
+    """
+    found = _SAID.search(name) if "=" in name else None
+    return "" if found is None else found[1]
+
+
 def by_label(name: str) -> str:
     """What ``;sample=`` or ``;barcodelabel=`` says, else the letters, digits and underscores that the name begins with.
 
@@ -28,10 +40,9 @@ def by_label(name: str) -> str:
     >>> by_label("r5;sample=gut-3;size=2"), by_label("gut.17"), by_label("S1_2;size=3")
     ('gut-3', 'gut', 'S1_2')
     """
-    found = _SAID.search(name)
     start = _START.match(name)
     assert start is not None  # it may be empty
-    return start[0] if found is None else found[1]
+    return said_in(name) if _SAID.search(name) else start[0]
 
 
 def by_underscore(name: str) -> str:

@@ -150,6 +150,12 @@ class Job:
         found = [item.get("job") for item in items[: len(self.inputs)]]
         return (*found, *[None] * (len(self.inputs) - len(found)))
 
+    @property
+    def open_message(self) -> str:
+        """What whoever has the job's link is told in place of the message, which names other jobs of the owner."""
+        ended_with_another = self.state is State.FAILED and self.started is None and any(self.sources)
+        return "the job whose result it was to read has left none" if ended_with_another else self.message
+
 
 @dataclass(frozen=True)
 class Awaited:

@@ -6,6 +6,7 @@ import math
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,10 @@ from tropalign.trees.nexus import is_nexus, newick_of_nexus
 
 #: Taxa up to which a tree draws itself, and letters of a line.
 SHOWN_TAXA, LINE_LETTERS = 100, 80
+
+
+#: Formats that trees are written in, as the registry of formats has them.
+TreeFormat = Literal["newick", "dnd", "html", "nexus", "pdf", "png", "svg"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -116,7 +121,7 @@ class Tree:
         return newick_text([()] * self.n_taxa + list(self.children), texts, len(texts) - 1)
 
     def write(
-        self, path: str | os.PathLike[str], format: str | None = None, *, groups: Mapping[str, str] | None = None
+        self, path: str | os.PathLike[str], format: TreeFormat | None = None, *, groups: Mapping[str, str] | None = None
     ) -> None:
         """Writes the tree as text, a page or a picture: see `tropalign.trees.write_tree`.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tropalign.errors import UsageError
 from tropalign.options.option import Options, but, input_file, option
 from tropalign.phylo.scoring import GAP_FLAGS, ScoreOptions, StrandOption
 from tropalign.verbs.alignment import SequenceOptions
@@ -64,6 +65,10 @@ class PruningOption(Options, group="scoring"):
     no_pruning: bool = option(
         default=False, label="Score every branch", help="score every branch; the result is the same"
     )
+
+
+#: Suffixes of outputs beside the alignment, and their options.
+BESIDE = {".jplace": "jplace", ".tsv": "table", ".html": "html", ".biom": "otu-table"}
 
 
 class Place(
@@ -211,9 +216,11 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
 
     def _wanted(self) -> Wanted:
         """The files that are asked for."""
-        from tropalign.formats.registry import format_for_path
+        from tropalign.formats.registry import format_for_path, suffix_of
         from tropalign.phylo.outputs import Wanted
 
+        if self.format is None and (beside := BESIDE.get(suffix_of(self.output))):
+            raise UsageError(f"{self.output}: -o is the alignment of the reads: write --{beside} {self.output}")
         return Wanted(
             alignment=None if self.pipeline and self.output == "-" else self.output,
             rows=self.format or format_for_path("placed/rows", self.output),

@@ -173,7 +173,7 @@ def _stem(path: str) -> str:
 def _score(options: Score, test: str, reference: str) -> AlignmentScore:
     from tropalign.msa.accuracy import score_alignment
 
-    return score_alignment(test, reference, mask=_mask(options, reference))
+    return score_alignment(test, reference, reference_columns=_mask(options, reference))
 
 
 def _mask(options: Score, reference: str) -> NDArray[np.bool_] | None:
@@ -195,7 +195,7 @@ def _write_page(options: Score, test: str, reference: str) -> None:
     from tropalign.formats.registry import make_writer
     from tropalign.msa.accuracy import agreement
 
-    found = agreement(test, reference, mask=_mask(options, reference))
+    found = agreement(test, reference, reference_columns=_mask(options, reference))
     header = Header(__version__, options.command_line(), {})
     context = AlignedContext(f"{title_of(test)} and {title_of(reference)}")
     writer = make_writer("aligned/agreement", "html", header, context)

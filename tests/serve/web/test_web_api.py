@@ -299,6 +299,61 @@ def test_a_job_that_is_deleted_while_another_is_to_read_it_is_a_refusal(users, m
     assert (refused.status, refused.json["field"]) == (422, "inputs.taxa") and "was deleted" in refused.error
 
 
+def test_what_is_deleted_while_it_is_asked_for_is_not_there(local, monkeypatch):
+    from tropalign.serve.web import api, user_jobs
+
+    found = user_jobs.manageable_job
+
+    def once(web, user, id):
+        job = found(web, user, id)
+        web.storage.jobs.delete(id)
+        return job
+
+    monkeypatch.setattr(api, "manageable_job", once)
+    for method, path in (("DELETE", ""), ("POST", "/cancel")):
+        first, _ = chain(local)
+        gone = local.ask(method, f"/api/v1/jobs/{first['id']}{path}")
+        assert (gone.status, gone.error) == (404, "there is no such job: it was deleted, or is somebody else's")
+
+
+def test_a_database_that_is_deleted_while_it_is_asked_for_is_not_there(local, monkeypatch):
+    from tropalign.serve.records import Database
+    from tropalign.serve.web import user_jobs
+
+    storage, owner = local.storage, local.get("/api/v1/me").json["user"]
+    stored = storage.files.add_bytes(b"a store")
+
+    def database(id):
+        storage.databases.add(Database(id, owner, id, "protein", 3, 30, stored.digest, stored.size, 0.0))
+
+    database("db1")
+    named = local.storage.databases.named_by
+
+    def once(user, name):
+        database = named(user, name)
+        local.storage.databases.delete(database.id)
+        return database
+
+    monkeypatch.setattr(local.storage.databases, "named_by", once)
+    inputs = {"queries": [{"text": ">a\nMKV\n"}], "targets": [{"database": "db1"}]}
+    refused = local.post("/api/v1/jobs", {"verb": "pairs", "inputs": inputs})
+    assert (refused.status, refused.json["field"]) == (422, "inputs.targets")
+    storage.files.add_bytes(b"a store")
+    database("db2")
+    own = user_jobs.own_database
+
+    def gone(web, user, id, **more):
+        database = own(web, user, id, **more)
+        web.storage.databases.delete(id)
+        return database
+
+    monkeypatch.setattr(user_jobs, "own_database", gone)
+    assert local.ask("DELETE", "/api/v1/databases/db2").status == 404
+    storage.files.add_bytes(b"a store")
+    database("db3")
+    assert local.ask("PATCH", "/api/v1/databases/db3", {"shared": True}).status == 404
+
+
 def chain(client):
     """An alignment that is still to be computed, and a tree of it."""
     inputs = {"family": [{"text": ">a\nMKVLAW\n>b\nMKILAW\n", "name": "x.fa"}]}
@@ -342,6 +397,11 @@ def test_a_job_ends_with_the_one_that_it_waits_for(local, end, sentence):
     else:
         local.ask("DELETE", f"/api/v1/jobs/{first['id']}")
     local.storage.queue.settle()
+    shared = local.ask("PATCH", f"/api/v1/jobs/{second['id']}", {"shared": True}).json["shared"]
+    seen = local.get("/api/v1" + shared).json  # whoever has the link is told of no other job
+    assert seen["message"] == "the job whose result it was to read has left none"
+    page = local.get(shared).body.decode()
+    assert seen["message"] in page and "“Two”" not in page
     job = local.get(f"/api/v1/jobs/{second['id']}").json
     assert job["state"] == "failed" and job["exit_code"] == 4
     remedy = "submit this one again when its input is there"

@@ -18,7 +18,7 @@ from tropalign.results.found_hits import LINES
 from tropalign.results.hits import Hits
 
 PAGE = "hits"
-SCRIPTS = ("architecture.js", "coverage.js", "domains.js", "hits.js")
+SCRIPTS = ("viewer/pictures.js", "viewer/hues.js", "architecture.js", "coverage.js", "domains.js", "hits.js")
 #: What a page holds at most; beyond, the hits with the least E-values.
 MOST_HITS, MOST_LETTERS = 200_000, 32 << 20
 #: Columns of reported domains.

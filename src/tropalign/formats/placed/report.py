@@ -21,6 +21,7 @@ from tropalign.formats.placed.context import PlacedContext
 from tropalign.formats.placed.table import lineage_text
 from tropalign.results import rows
 from tropalign.results.placements import Placements
+from tropalign.sequences.samples import said_in
 
 #: Kinds of runs: letters in neighbouring columns, letters in no column, columns without a letter of the read.
 IN_COLUMNS, INSERTED, SKIPPED = 0, 1, 2
@@ -60,12 +61,17 @@ def packed_columns(placements: Placements) -> tuple[NDArray[np.uint8], NDArray[n
 
 
 PAGE = "placed"
-SCRIPTS = ("viewer/layout.js", "viewer/view.js", "heat.js", "read.js", "place.js")
+SCRIPTS = (
+    *("viewer/layout.js", "viewer/view.js", "viewer/pictures.js", "viewer/hues.js"),
+    *("heat.js", "samples.js", "read.js", "place.js"),
+)
 #: What a page holds at most: reads, the first ones; their letters; letters of the reference.
 MOST_READS, MOST_LETTERS, MOST_REFERENCE = 500_000, 96 << 20, 128 << 20
 #: What a page takes while it is made, per read and per letter of reads and of the reference: pieces, the columns of
 #: them, those in narrow types, their bytes, and compressed.
 READ_BYTES, LETTER_BYTES, REFERENCE_BYTES = 800, 5, 2
+#: Bits for the number of a sample in a key whose other bits are a branch; and keys that wait to be summed.
+SAMPLE_BITS, MOST_PENDING = 31, 1 << 20
 #: Columns of a page's table that come from placements as they are.
 COLUMNS = ("branch", "score", "second_score", "ties", "strand")
 Arrays = dict[str, NDArray[Any]]
@@ -84,9 +90,40 @@ def encode(placements: Placements, context: PlacedContext) -> bytes:
     if context.lineages is not None:
         taxa = [lineage_text(each.common) for each in context.lineages.assign(placements)]
         arrays["taxa"], arrays["taxon_offsets"] = rows.encoded(tuple(taxa))
+    arrays |= _sampled(placements, context)
     sink = io.BytesIO()
     np.savez(sink, allow_pickle=False, **arrays)
     return sink.getvalue()
+
+
+def _sampled(placements: Placements, context: PlacedContext) -> Arrays:
+    """Counts of placed reads by branch and sample, and the names of these samples, in the order in which they come."""
+    names, branch = placements.names, placements.branch
+    if context.otus is not None:
+        counted = context.counts_by_sample(names)
+        read, sample = np.nonzero(counted)
+        count, known = counted[read, sample], list(context.samples)
+    else:
+        said = [said_in(name) for name in names]
+        known = list(dict.fromkeys(one for one in said if one))
+        number = {one: k for k, one in enumerate(known)}
+        read = np.array([k for k, one in enumerate(said) if one], np.int64)
+        sample = np.array([number[one] for one in said if one], np.int64)
+        count = context.counts(names)[read]
+    is_placed = branch[read] >= 0
+    keys = branch[read[is_placed]] * max(len(known), 1) + sample[is_placed]
+    used, place = np.unique(keys, return_inverse=True)
+    sums = np.zeros(len(used), np.int64)
+    np.add.at(sums, place, count[is_placed])
+    by_branch, by_sample = np.divmod(used, max(len(known), 1))
+    text, offsets = rows.encoded(tuple(known))
+    return {
+        "sample_branch": by_branch,
+        "sample_number": by_sample,
+        "sample_count": sums,
+        "samples": text,
+        "sample_offsets": offsets,
+    }
 
 
 def _unpacked(part: bytes) -> Arrays:
@@ -109,9 +146,13 @@ class Gathered:
     reads, counts, shared : float64, shape (n_branches,)
         Per branch: reads, and their counts, whose first best branch it is; counts that the best branches of a read
         share equally. Sums in the order of the reads, so that they do not depend on how the run was cut.
+    samples : dict of str to int
+        Numbers of samples, in the order of the table of counts, else in that in which reads name them.
     """
 
-    def __init__(self, n_branches: int) -> None:
+    def __init__(self, n_branches: int, samples: Iterable[str] = ()) -> None:
+        self._sampled: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
+        self.samples = {name: k for k, name in enumerate(samples)}
         self.n_reads = self.n_placed = self.count = 0
         self.reads, self.counts, self.shared = (np.zeros(n_branches) for _ in range(3))
         self.names: list[str] = []
@@ -129,7 +170,27 @@ class Gathered:
         np.add.at(self.reads, branch[placed], 1.0)
         np.add.at(self.counts, branch[placed], count[placed].astype(np.float64))
         np.add.at(self.shared, part["tied_branches"], np.repeat(count / np.maximum(ties, 1), ties))
+        self._add_samples(part)
         self._keep(part)
+
+    def _add_samples(self, part: Arrays) -> None:
+        numbers = [
+            self.samples.setdefault(name, len(self.samples)) for name in _texts(part, "samples", "sample_offsets")
+        ]
+        keys = part["sample_branch"] << SAMPLE_BITS | np.array(numbers, np.int64)[part["sample_number"]]
+        self._sampled.append((keys, part["sample_count"]))
+        if sum(len(keys) for keys, _ in self._sampled[1:]) > MOST_PENDING:
+            self.by_sample()
+
+    def by_sample(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """Branches, samples and counts of these, in the order of branches, then of samples."""
+        none = np.zeros(0, np.int64)
+        keys, counts = (np.concatenate([none, *(pair[k] for pair in self._sampled)]) for k in (0, 1))
+        used, place = np.unique(keys, return_inverse=True)
+        sums = np.zeros(len(used), np.int64)
+        np.add.at(sums, place, counts)
+        self._sampled = [(used, sums)]
+        return used >> SAMPLE_BITS, used & (1 << SAMPLE_BITS) - 1, sums
 
     def _keep(self, part: Arrays) -> None:
         """Keeps as many reads of it as there is room for; after the first one that is left out, none."""
@@ -170,7 +231,7 @@ KEPT = (*COLUMNS, "start", "end", "inserted", "unaligned", "count", "lengths", "
 def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: PlacedContext) -> None:
     """The page."""
     tree = numbered_tree(context.newick)
-    gathered = Gathered(int(tree[1]["branch"].max()) + 1)
+    gathered = Gathered(int(tree[1]["branch"].max()) + 1, context.samples)
     try:
         for part in parts:
             gathered.add(_unpacked(part))
@@ -194,6 +255,8 @@ def report(gathered: Gathered, tree: tuple[list[str], dict[str, Any]], context: 
     arrays |= {f"node_{name}": values for name, values in columns.items()}
     sums = {"reads": gathered.reads, "counts": gathered.counts, "shared": gathered.shared}
     arrays |= {f"branch_{name}": values for name, values in sums.items()}
+    arrays["sample_branch"], arrays["sample_number"], counts = gathered.by_sample()
+    arrays["sample_count"] = counts.astype(np.float64)  # which 32 bits may not hold
     letters = context.letters
     has_reference = letters.size <= MOST_REFERENCE
     arrays["reference"] = letters.ravel() if has_reference else np.zeros(0, np.uint8)
@@ -211,6 +274,7 @@ def report(gathered: Gathered, tree: tuple[list[str], dict[str, Any]], context: 
         "u_is_t": _is_nucleotide(letters),
         "n_reads": gathered.n_reads,
         "n_placed": gathered.n_placed,
+        "samples": list(gathered.samples),
         "count": gathered.count,
     }
     return Report(PAGE, SCRIPTS, "Placed reads", data, arrays)
@@ -222,4 +286,4 @@ def _is_nucleotide(letters: NDArray[np.uint8]) -> bool:
     return not set(used) & set(b"EFILPQJZ")
 
 
-HTML = Codec(encode, assemble, assembled_with=("names", "letters", "newick"), is_binary=True, needs_all=True)
+HTML = Codec(encode, assemble, assembled_with=("names", "letters", "newick", "samples"), is_binary=True, needs_all=True)

@@ -15,7 +15,7 @@ from tropalign.formats.placed.taxa import Taxa, encode, gathered
 from tropalign.results.lineages import Lineage
 
 PAGE = "taxa"
-SCRIPTS = ("viewer/pictures.js", "rings.js", "bars.js", "taxa.js")
+SCRIPTS = ("viewer/pictures.js", "viewer/hues.js", "rings.js", "bars.js", "taxa.js")
 
 
 def report(taxa: Taxa, context: PlacedContext) -> Report:

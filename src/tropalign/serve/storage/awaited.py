@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -26,9 +25,9 @@ def waits_for_others() -> Select[Any]:
 
 
 def settleable() -> Select[Any]:
-    """Awaited inputs whose jobs have ended or are gone: row, position, source, role, title, state, message, code."""
+    """Awaited inputs whose jobs have ended or are gone, with what is known of their ends."""
     ends = [state for state in State if state.is_final]
-    columns = (*awaited.c, _SOURCE.c.state, _SOURCE.c.message, _SOURCE.c.exit_code)
+    columns = (*awaited.c, _SOURCE.c.state, _SOURCE.c.message, _SOURCE.c.first_reason, _SOURCE.c.exit_code)
     question = select(*columns).select_from(awaited.outerjoin(_SOURCE, _SOURCE.c.id == awaited.c.source))
     return question.where(or_(_SOURCE.c.id.is_(None), _SOURCE.c.state.in_(ends)))
 
@@ -57,8 +56,6 @@ def settle(connection: Connection, files: FileStore, now: float) -> None:
 
 
 _REMEDY = "submit this one again when its input is there"
-#: What a job's sentence quotes of the job that it waited for.
-_QUOTE = re.compile(r"it was to read a result of the job “.*?”, which (?:failed|was refused) \((.*)\)")
 
 
 def _called(title: str) -> str:
@@ -72,14 +69,13 @@ def _why_not(row: Any) -> str:
     if row.state == State.CANCELLED:
         return f"{what} was cancelled: {_REMEDY}"
     end = "was refused" if row.state == State.REFUSED else "failed"
-    return f"{what} {end} ({_first_reason(row.message)}): {_REMEDY}"
+    return f"{what} {end} ({_first_reason(row)}): {_REMEDY}"
 
 
-def _first_reason(message: str) -> str:
-    """Why a job failed, or where that is another job's failure, why the first of them did."""
-    message = message.removesuffix(f": {_REMEDY}").rstrip(".")
-    quoted = _QUOTE.fullmatch(message)
-    return message if quoted is None else quoted[1]
+def _first_reason(row: Any) -> str:
+    """Why the other job failed, or where that is another job's failure, why the first of them did."""
+    reason: str = row.first_reason or row.message.removesuffix(f": {_REMEDY}").rstrip(".")
+    return reason
 
 
 def _give(connection: Connection, files: FileStore, row: Any) -> bool:
@@ -104,6 +100,8 @@ def _give(connection: Connection, files: FileStore, row: Any) -> bool:
 def _fail(connection: Connection, row: Any, sentence: str, now: float) -> None:
     """The job ends, unless it was cancelled meanwhile."""
     this = update(jobs).where(jobs.c.number == row.job, jobs.c.state == State.QUEUED)
-    code = row.exit_code or ResourceError.exit_code
-    connection.execute(this.values(state=State.FAILED, message=sentence, exit_code=code, finished=now, stage=""))
+    values = {"state": State.FAILED, "message": sentence, "finished": now, "stage": ""}
+    if row.state in (State.FAILED, State.REFUSED):
+        values["first_reason"] = _first_reason(row)
+    connection.execute(this.values(**values, exit_code=row.exit_code or ResourceError.exit_code))
     renew_words(connection, row.job)

@@ -57,6 +57,7 @@ jobs = Table(
     Column("stage", Words, nullable=False),
     Column("progress", Float),
     Column("message", Words, nullable=False),
+    Column("first_reason", Words, nullable=False, server_default=""),  # of a chain that failed, below its first job
     Column("exit_code", Integer),
     Column("forecast", Words),
     Column("share", Words, unique=True),

@@ -24,13 +24,14 @@ from tropalign.serve.web.user_jobs import (
     clean_tags,
     clean_title,
     delete_upload,
+    forget_database,
     is_administrator,
     listed_owner,
     manageable_job,
-    own_database,
     own_job,
     share_database,
     shared_job,
+    still_there,
     submit,
     submit_in_format,
     wait_of,
@@ -109,9 +110,11 @@ def _changed(
     job = own_job(web, user, id)
     if title is not None or tags is not None:
         kept = None if tags is None else clean_tags(tags)
-        job = web.storage.jobs.change(job.id, None if title is None else clean_title(title), kept)
+        with still_there():
+            job = web.storage.jobs.change(job.id, None if title is None else clean_title(title), kept)
     if shared is not None:
-        job = web.storage.jobs.set_shared(job.id, shared)
+        with still_there():
+            job = web.storage.jobs.set_shared(job.id, shared)
         web.audit(user, address, "share" if shared else "unshare", job.id)
     return job
 
@@ -121,7 +124,8 @@ def delete_job(request: Request, id: str) -> Response:
     """Deletes a job with its results; one that runs is cancelled first."""
     web, user = web_of(request), user_of(request)
     job = manageable_job(web, user, id)
-    web.storage.jobs.delete(job.id)
+    with still_there():
+        web.storage.jobs.delete(job.id)
     web.audit(user, address_of(request), "delete", job.id, f"{job.verb} of {job.owner}")
     return Response(status_code=204)
 
@@ -132,7 +136,8 @@ def cancel_job(request: Request, id: str) -> Response:
     web, user = web_of(request), user_of(request)
     job = manageable_job(web, user, id)
     if not job.state.is_final:
-        job = web.storage.jobs.cancel(job.id)
+        with still_there():
+            job = web.storage.jobs.cancel(job.id)
         web.audit(user, address_of(request), "cancel", job.id, f"{job.verb} of {job.owner}")
     return _shown(web, user, job)
 
@@ -273,10 +278,7 @@ async def change_database(request: Request, id: str) -> Response:
 @router.delete("/databases/{id}", status_code=204, responses=models.GONE, tags=["databases"])
 def delete_database(request: Request, id: str) -> Response:
     """Deletes a database of yours."""
-    web, user = web_of(request), user_of(request)
-    database = own_database(web, user, id, for_deletion=True)
-    web.storage.databases.delete(database.id)
-    web.audit(user, address_of(request), "delete database", database.id)
+    forget_database(web_of(request), user_of(request), address_of(request), id)
     return Response(status_code=204)
 
 

@@ -378,6 +378,7 @@ def job_json(
     if is_shared_view:
         for name in ("owner", "tags", "queue_position", "waiting", "waits_for"):
             del found[name]
+        found["message"] = job.open_message
         found["inputs"] = [{"dest": file.role, "name": file.name, "size": file.size} for file in job.inputs]
     if not is_own:
         found |= {"command": "", "options": {}, "inputs": [], "shared": None}

@@ -181,7 +181,7 @@ class JobViews:
             percent=percent(job.progress),
             doing=doing(job, wait),
             waits_for=[] if wait is None else [(title, f"{self._root}/jobs/{id}") for id, title in wait.jobs],
-            message=message_for_forms(job.message),
+            message=message_for_forms(job.message if has_inputs else job.open_message),
             created=job.created,
             took=duration_text(job.finished - job.started) if job.finished and job.started else "",
             kept_until=self._settings.kept_until(job.finished),

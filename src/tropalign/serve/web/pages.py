@@ -28,6 +28,7 @@ from tropalign.serve.web.user_jobs import (
     clean_tags,
     clean_title,
     delete_upload,
+    forget_database,
     is_administrator,
     listed_owner,
     manageable_job,
@@ -35,6 +36,7 @@ from tropalign.serve.web.user_jobs import (
     own_job,
     share_database,
     shared_job,
+    still_there,
     submit_in_format,
     wait_of,
 )
@@ -234,8 +236,9 @@ class Pages:
             if deletes:
                 self._delete(request, job)
             elif not job.state.is_final:
-                self.storage.jobs.cancel(job.id)
-                self._note(request, "cancel", job.id)
+                with suppress(KeyError):  # it was deleted by another request
+                    self.storage.jobs.cancel(job.id)
+                    self._note(request, "cancel", job.id)
         return self._to("/jobs")
 
     async def edit(self, request: Request, id: str) -> Response:
@@ -248,13 +251,15 @@ class Pages:
         return self._to(f"/jobs/{job.id}")
 
     def _change(self, job: Job, title: str, tags: tuple[str, ...]) -> None:
-        self.storage.jobs.change(job.id, title=clean_title(title) or job.title, tags=clean_tags(tags))
+        with still_there():
+            self.storage.jobs.change(job.id, title=clean_title(title) or job.title, tags=clean_tags(tags))
 
     def cancel(self, request: Request, id: str) -> Response:
         """Ends a job, or takes it out of the queue."""
         job = self._own(request, id)
         if not job.state.is_final:
-            self.storage.jobs.cancel(job.id)
+            with still_there():
+                self.storage.jobs.cancel(job.id)
             self._note(request, "cancel", job.id)
         return self._to(f"/jobs/{job.id}")
 
@@ -314,9 +319,7 @@ class Pages:
 
     def delete_database(self, request: Request, id: str) -> Response:
         """Deletes a store."""
-        database = self._deletable_database(request, id)
-        self.storage.databases.delete(database.id)
-        self._note(request, "delete database", database.id)
+        forget_database(web_of(request), user_of(request), address_of(request), id)
         return self._to("/databases")
 
     def share_database(self, request: Request, id: str) -> Response:
@@ -371,7 +374,8 @@ class Pages:
 
     def _set_shared(self, request: Request, id: str, is_shared: bool) -> Response:
         job = self._own(request, id)
-        self.storage.jobs.set_shared(job.id, is_shared)
+        with still_there():
+            self.storage.jobs.set_shared(job.id, is_shared)
         self._note(request, "share" if is_shared else "unshare", job.id)
         return self._to(f"/jobs/{job.id}")
 

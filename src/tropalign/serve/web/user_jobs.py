@@ -7,7 +7,8 @@ has does not exist for who asks.
 from __future__ import annotations
 
 import re
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from hashlib import sha256
 from secrets import token_hex
@@ -39,6 +40,8 @@ ALL_USERS = "*"
 _SECRET = re.compile(r"[A-Za-z0-9_-]{16,64}")
 #: How a job is called that is not there or not yours.
 _NONE = "there is no such job: it was deleted, or is somebody else's"
+_NO_DATABASE = "there is no such database of yours: it was deleted, or is somebody else's"
+_NOT_LISTED = "there is no such database: choose one that is listed (GET /api/v1/databases)"
 
 
 def submit(
@@ -236,11 +239,7 @@ def _found(web: Web, user: User, dest: str, item: InputItem) -> JobFile:
         try:
             database = web.storage.databases.named_by(user.name, item.database)
         except KeyError:
-            raise Refused(
-                422,
-                "there is no such database: choose one that is listed (GET /api/v1/databases)",
-                field=f"inputs.{dest}",
-            ) from None
+            raise Refused(422, _NOT_LISTED, field=f"inputs.{dest}") from None
         return JobFile(dest, database.name, None, database.size, database=database.id)
     if item.file is None:
         return JobFile(dest, item.name, None, 0)
@@ -258,7 +257,21 @@ def _digest(web: Web, item: InputItem, file: JobFile) -> str:
     """What stands for the content that the job reads: a database that is built anew under its name is another one."""
     if item.job is not None and item.file is None:
         return f"{item.role} of the job {item.job}"
-    return file.digest if file.digest is not None else web.storage.databases.get(file.database or "").digest
+    if file.digest is not None:
+        return file.digest
+    try:
+        return web.storage.databases.get(file.database or "").digest
+    except KeyError:  # it was deleted since it was looked up
+        raise Refused(422, _NOT_LISTED, field=f"inputs.{file.role}") from None
+
+
+@contextmanager
+def still_there() -> Iterator[None]:
+    """Tells of a job that another request deletes before this one is done with it as of one that is not there."""
+    try:
+        yield
+    except KeyError:
+        raise Refused(404, _NONE) from None
 
 
 def own_job(web: Web, user: User, id: str) -> Job:
@@ -351,15 +364,36 @@ def own_database(web: Web, user: User, id: str, for_deletion: bool = False) -> D
     if database is not None and database.is_installed:
         database = None
     if database is None or (database.owner != user.name and not (for_deletion and is_administrator(web, user))):
-        raise Refused(404, "there is no such database of yours: it was deleted, or is somebody else's")
+        raise Refused(404, _NO_DATABASE)
     return database
 
 
 def share_database(web: Web, user: User, address: str, id: str, shared: bool) -> Database:
     """A database of this user, shared from now on or no longer."""
-    changed = web.storage.databases.set_shared(own_database(web, user, id).id, shared)
+    try:
+        changed = web.storage.databases.set_shared(own_database(web, user, id).id, shared)
+    except KeyError:  # it was deleted since it was looked up
+        raise Refused(404, _NO_DATABASE) from None
     web.audit(user, address, "share database" if shared else "unshare database", changed.id)
     return changed
+
+
+def forget_database(web: Web, user: User, address: str, id: str) -> None:
+    """Deletes a database of this user, and for an administrator one that any user has built.
+
+    Raises
+    ------
+    Refused
+        There is none.
+    UsageError
+        A job that waits or runs needs it.
+    """
+    database = own_database(web, user, id, for_deletion=True)
+    try:
+        web.storage.databases.delete(database.id)
+    except KeyError:  # it was deleted since it was looked up
+        raise Refused(404, _NO_DATABASE) from None
+    web.audit(user, address, "delete database", database.id)
 
 
 def delete_upload(web: Web, user: User, address: str, digest: str) -> None:

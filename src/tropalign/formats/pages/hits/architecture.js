@@ -1,11 +1,7 @@
 /* Sequences as lines, their domains as boxes; of many lines those in view alone are drawn. */
-const LINE = 24, LABEL = 190, EDGE = 14, BOX = 14, TALLEST = 8_000_000;
-
-/** A colour of its own for each model. */
-function modelColour(model, isDark, isPale) {
-  const hue = (model * 137.508 + 210) % 360;
-  return `hsl(${hue} ${isDark ? 55 : 60}% ${isDark ? 46 : 52}% / ${isPale ? .4 : 1})`;
-}
+const LINE = 24, LABEL = 190, EDGE = 14, BOX = 14, TALLEST = 8_000_000, SWATCH = 10;
+/** Sequences that a picture has at most, which fit a PNG, and models that a legend names. */
+const MOST_LINES = 600, MOST_MODELS = 24;
 
 class Architecture {
   /** `host` scrolls; `told(domain)`: what is said of a domain; `onChoose(domain)`. */
@@ -55,13 +51,17 @@ class Architecture {
     this.isDark = isDark;
     this.draw();
   }
+  /** Pixels of names. */
+  get label() {
+    return Math.min(LABEL, this.width * .4);
+  }
   x(position, sequence) {
     const length = this.isOwn ? this.sequences.lengths[sequence] : this.longest;
-    return LABEL + position / Math.max(1, length) * (this.width - LABEL - EDGE);
+    return this.label + position / Math.max(1, length) * (this.width - this.label - EDGE);
   }
   draw() {
     this.width = this.host.clientWidth;
-    if (this.width < 260) return;
+    if (this.width < 160) return;
     const brush = brushOf(this.canvas, this.width, this.height), ink = inks(), {first} = this;
     brush.font = `12px ${ink.sans}`, brush.textBaseline = "middle";
     if (!this.lines.length) {
@@ -69,40 +69,93 @@ class Architecture {
       brush.fillText("No hit passes the filters.", EDGE, LINE);
     }
     for (let k = first; k < Math.min(this.lines.length, first + this.nSeen + 1); k++)
-      this.drawLine(brush, ink, this.lines[k], (k - first + .5) * LINE);
-    if (!this.isOwn && this.lines.length) this.drawScale(brush, ink);
+      this.drawLine(brush, ink, this.isDark, this.lines[k], (k - first + .5) * LINE);
+    if (!this.isOwn && this.lines.length) this.drawScale(brush, ink, this.height - 10);
   }
-  drawLine(brush, ink, [sequence, own], y) {
-    const {domains} = this, text = shown(this.sequences.names[sequence]);
-    brush.fillStyle = ink.text;
-    brush.fillText(text.length > 26 ? text.slice(0, 25) + "…" : text, EDGE, y, LABEL - EDGE - 8);
+  /** Saves the lines that pass the filters, as many as fit, on paper, with a legend of their models. */
+  save(kind) {
+    const {width, chosen} = this, lines = this.lines.slice(0, MOST_LINES), top = lines.length * LINE;
+    const models = [...new Set(lines.flatMap(([, own]) => own.map((d) => this.domains.model[d])))];
+    const floor = top + (this.isOwn ? 6 : LINE), legend = this.legend(models, width);
+    const height = floor + legend.length * 18 + 8;
+    this.chosen = -1;
+    try {
+      savePicture(kind, "architecture", width, height, ON_PAPER.page, (brush) => {
+        brush.font = "12px sans-serif", brush.textBaseline = "middle";
+        lines.forEach((line, k) => this.drawLine(brush, ON_PAPER, false, line, (k + .5) * LINE));
+        if (!this.isOwn && lines.length) this.drawScale(brush, ON_PAPER, top + 12);
+        legend.forEach((row, k) => this.drawLegend(brush, row, floor + k * 18 + 9));
+      });
+    } finally {
+      this.chosen = chosen;
+    }
+    const left = this.lines.length - lines.length;
+    say(`${counted(lines.length, "sequence")} saved${
+      left ? `; a picture has no room for ${left.toLocaleString("en")} more` : ""}`);
+  }
+  /** Rows of a legend, each of [x, text, name]; of more models than it has room for, how many there are. */
+  legend(models, width) {
+    const brush = new OffscreenCanvas(1, 1).getContext("2d"), rows = [];
+    brush.font = "12px sans-serif";
+    let x = width;
+    const put = (text, name) => {
+      const room = SWATCH + 24 + 1.1 * brush.measureText(text).width;
+      if (x > EDGE && x + room > width) rows.push([]), x = EDGE;
+      rows.at(-1).push([x, text, name]);
+      x += room;
+    };
+    for (const model of models.slice(0, MOST_MODELS)) {
+      const name = this.domains.names[model];
+      put(fitted(brush, shown(name), width - 2 * EDGE - 40), name);
+    }
+    if (models.length > MOST_MODELS) put(`and ${counted(models.length - MOST_MODELS, "more model")}`);
+    return rows;
+  }
+  drawLegend(brush, row, y) {
+    brush.textAlign = "left";
+    for (const [x, text, name] of row) {
+      const {fill, edge} = shadesOf(hueOfName(name ?? ""), false);
+      if (name !== undefined) {
+        brush.fillStyle = edge, brush.fillRect(x, y - SWATCH / 2, SWATCH, SWATCH);
+        brush.fillStyle = fill, brush.fillRect(x + 1, y - SWATCH / 2 + 1, SWATCH - 2, SWATCH - 2);
+      }
+      brush.fillStyle = ON_PAPER.text, brush.font = "12px sans-serif";
+      brush.fillText(text, x + SWATCH + 5, y);
+    }
+  }
+  drawLine(brush, ink, isDark, [sequence, own], y) {
+    const {domains, label} = this;
+    brush.fillStyle = ink.text, brush.textAlign = "left";
+    brush.fillText(fitted(brush, shown(this.sequences.names[sequence]), label - EDGE - 8), EDGE, y);
     brush.fillStyle = ink.faint;
-    brush.fillRect(LABEL, y - 1, this.x(this.sequences.lengths[sequence], sequence) - LABEL, 2);
+    brush.fillRect(label, y - 1, this.x(this.sequences.lengths[sequence], sequence) - label, 2);
     for (const d of own) {
       const [a, b] = [domains.begin[d], domains.end[d]].map((at) => this.x(at, sequence));
       const [from, to] = [domains.from[d], domains.to[d]].map((at) => this.x(at, sequence));
-      const width = Math.max(2, b - a);
-      brush.fillStyle = modelColour(domains.model[d], this.isDark, true);
+      const width = Math.max(2, b - a), name = domains.names[domains.model[d]];
+      const {fill, pale, edge} = shadesOf(hueOfName(name), isDark);
+      brush.fillStyle = pale;
       brush.fillRect(from, y - 3, Math.max(1, to - from), 6);
-      brush.fillStyle = ink.page;
-      brush.fillRect(a, y - BOX / 2, width, BOX);
-      brush.fillStyle = modelColour(domains.model[d], this.isDark, !domains.isIncluded[d]);
+      brush.fillStyle = domains.isIncluded[d] ? fill : pale;
       brush.beginPath();
       brush.roundRect(a, y - BOX / 2, width, BOX, 4);
       brush.fill();
-      if (d === this.chosen) brush.strokeStyle = ink.text, brush.lineWidth = 2, brush.stroke();
-      const name = shown(domains.names[domains.model[d]]);
-      if (width <= 24 || brush.measureText(name).width > width - 6) continue;
-      brush.fillStyle = this.isDark || domains.isIncluded[d] ? "#ffffff" : ink.text;
-      brush.fillText(name, a + 4, y + .5);
+      brush.strokeStyle = d === this.chosen ? ink.text : edge, brush.lineWidth = d === this.chosen ? 2 : 1;
+      brush.stroke();
+      const text = shown(name);
+      if (width <= 24 || brush.measureText(text).width > width - 6) continue;
+      brush.fillStyle = ink.text;
+      brush.fillText(text, a + 4, y + .5);
     }
   }
-  drawScale(brush, ink) {
-    const y = this.height - 10;
+  drawScale(brush, ink, y) {
     brush.fillStyle = ink.page;
     brush.fillRect(0, y - 12, this.width, 24);
     brush.fillStyle = ink.quiet, brush.font = `11px ${ink.sans}`;
-    for (let k = 0; k <= 4; k++) {
+    const step = this.width - this.label < 250 ? 4 :
+      this.width - this.label < 420            ? 2 :
+                                                 1;  // else numbers would overlap
+    for (let k = 0; k <= 4; k += step) {
       brush.textAlign = k === 0 ? "left" : k === 4 ? "right" : "center";
       const at = Math.round(this.longest * k / 4);
       brush.fillText(`${at.toLocaleString("en")}${k === 4 ? " residues" : ""}`, this.x(at, 0), y);

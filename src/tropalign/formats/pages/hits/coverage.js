@@ -1,5 +1,5 @@
 /* How many domains reach over each position of a model, and how many have a residue there. */
-const INSERT = 46, DELETE = 45;
+const INSERT = 46, DELETE = 45, COVERAGE_HEIGHT = 150;
 
 /** Both numbers per position. `lines` of the domain: [begin, end] of its letters in `model` and `target`. */
 function coverageOf(length, domains, arrays, lineBegins) {
@@ -26,19 +26,33 @@ class Coverage {
     });
     canvas.addEventListener("pointerleave", () => tip(""));
   }
-  show(name, {over, residues}) {
-    Object.assign(this, {over, residues});
+  show(model, {over, residues}) {
+    const name = shown(model);
+    Object.assign(this, {model, over, residues});
     this.most = over.reduce((a, b) => Math.max(a, b), 0);
     this.canvas.setAttribute(
       "aria-label",
       `Coverage of ${name}: ${counted(over.length, "position")}, at most ${counted(this.most, "domain")}`);
     this.draw();
   }
+  setTheme(isDark) {
+    this.isDark = isDark;
+    this.draw();
+  }
   draw() {
     this.width = this.canvas.parentElement.clientWidth - 24;
     if (!this.over || this.width < 60) return;
-    const height = 150, floor = height - 20, n = this.over.length, ink = inks();
-    const brush = brushOf(this.canvas, this.width, height), step = (this.width - 16) / Math.max(1, n);
+    this.paint(brushOf(this.canvas, this.width, COVERAGE_HEIGHT), inks(), this.isDark);
+  }
+  save(kind) {
+    if (!this.over) return;
+    savePicture(
+      kind, "coverage", this.width, COVERAGE_HEIGHT, ON_PAPER.page, (brush) => this.paint(brush, ON_PAPER, false));
+  }
+  paint(brush, ink, isDark) {
+    const height = COVERAGE_HEIGHT, floor = height - 20, n = this.over.length,
+          step = (this.width - 16) / Math.max(1, n);
+    const shades = shadesOf(hueOfName(this.model), isDark);
     const area = (values, colour) => {
       brush.fillStyle = colour;
       brush.beginPath();
@@ -50,11 +64,12 @@ class Coverage {
       brush.lineTo(8 + n * step, floor);
       brush.fill();
     };
-    area(this.over, ink.faint), area(this.residues, ink.accent);
+    area(this.over, shades.fill), area(this.residues, shades.edge);
     brush.fillStyle = ink.line;
     brush.fillRect(8, floor, this.width - 16, 1);
-    brush.fillStyle = ink.quiet, brush.font = `11px ${ink.sans}`;
-    brush.fillText(`${counted(this.most, "domain")} at most`, 8, 11);
+    brush.fillStyle = ink.quiet, brush.font = `11px ${ink.sans ?? "sans-serif"}`, brush.textAlign = "left";
+    brush.fillText(
+      `${fitted(brush, shown(this.model), this.width / 2)}: ${counted(this.most, "domain")} at most`, 8, 11);
     for (let k = 0; k <= 4 && n; k++) {
       brush.textAlign = k === 0 ? "left" : k === 4 ? "right" : "center";
       brush.fillText(String(1 + Math.round((n - 1) * k / 4)), 8 + (this.width - 16) * k / 4, height - 5);

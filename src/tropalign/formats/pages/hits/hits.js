@@ -115,7 +115,29 @@ class HitsReport {
     of.addEventListener("change", () => this.showCoverage());
     element("scale").addEventListener("change", (event) => this.architecture.setScale(event.target.value === "own"));
     report.drawnBy(() => this.architecture.setTheme(report.isDark), element("architecture"));
-    report.drawnBy(() => this.coverage.draw(), element("coverage").parentElement);
+    report.drawnBy(() => this.coverage.setTheme(report.isDark), element("coverage").parentElement);
+    report.drawnBy(() => this.drawLegend());
+    for (const kind of ["svg", "png"]) {
+      on(`architecture-${kind}`, "click", () => this.architecture.save(kind));
+      on(`coverage-${kind}`, "click", () => this.coverage.save(kind));
+    }
+  }
+  /** The models of the rows in the table, those with most of them first. */
+  drawLegend() {
+    const {arrays, data: {models: {names}}, report: {isDark}} = this, number = new Map();
+    for (const row of this.rows ?? [])
+      number.set(arrays.model_index[row], (number.get(arrays.model_index[row]) ?? 0) + 1);
+    const models = [...number.keys()].sort((a, b) => number.get(b) - number.get(a) || a - b);
+    const items = models.slice(0, MOST_MODELS).map((model) => {
+      const item = made("li"), swatch = made("span", "swatch"),
+            {fill, edge} = shadesOf(hueOfName(names[model]), isDark);
+      swatch.style.background = fill, swatch.style.borderColor = edge;
+      item.append(swatch, made("span", "name", shown(names[model])));
+      return item;
+    });
+    if (models.length > MOST_MODELS)
+      items.push(made("li", "note", `and ${counted(models.length - MOST_MODELS, "more model")}`));
+    element("models").replaceChildren(...items);
   }
   toldDomain(d) {
     const {arrays, data} = this, row = this.hitOf[d];
@@ -136,6 +158,7 @@ class HitsReport {
     }
     for (const own of lines.values()) own.sort((a, b) => arrays.domain_bits[a] - arrays.domain_bits[b]);
     this.architecture.show([...lines]);
+    this.drawLegend();
     this.showCoverage();
   }
   showCoverage() {
@@ -143,8 +166,7 @@ class HitsReport {
     if (!data.models.names.length) return;
     for (const row of this.rows)
       if (arrays.model_index[row] === model) own.push(...this.domainsOf(row));
-    this.coverage.show(
-      shown(data.models.names[model]), coverageOf(data.models.lengths[model], own, arrays, this.lineBegins));
+    this.coverage.show(data.models.names[model], coverageOf(data.models.lengths[model], own, arrays, this.lineBegins));
   }
   listen() {
     this.report.drawnBy(() => this.drawDomains(), element("hit"));

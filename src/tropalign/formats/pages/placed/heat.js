@@ -16,7 +16,7 @@ class ReadsTree extends TreeView {
     return value > 0 ? Math.min(1, Math.log1p(value) / Math.log1p(this.most || 1)) : 0;
   }
   heat(value) {
-    const colours = HEAT[this.isDark ? "dark" : "light"];
+    const colours = HEAT[this.isDarkNow ? "dark" : "light"];
     return colours[Math.min(colours.length - 1, Math.floor(this.share(value) * colours.length))];
   }
   draw() {
@@ -56,19 +56,32 @@ class ReadsTree extends TreeView {
   labelInk(k, ink) {
     return this.sums[k] ? ink.text : ink.quiet;
   }
+  measure() {
+    super.measure();
+    this.legend = this.isPrinted && this.pies ? this.pies.legend(this.width) : [];
+    this.lower = 30 + 18 * this.legend.length;
+  }
+  drawMarks(ink) {
+    this.nHidden = this.pies?.draw(this, ink) ?? 0;
+    super.drawMarks(ink);
+  }
   drawLegend(ink) {
-    const {brush} = this, y = this.height - 12, width = 18;
+    const {brush} = this, y = this.height - 12 - 18 * this.legend.length, width = 18;
+    this.legend.forEach((row, k) => this.pies.drawLegend(this, ink, row, y + 18 * (k + 1)));
+    brush.textAlign = "left";
     brush.fillStyle = ink.quiet;
     const few = Math.min(1, this.most) ? (this.most < 1 ? this.most.toPrecision(2) : "1") : "0";
     brush.fillText(few, MARGIN, y);
     let x = MARGIN + brush.measureText(few).width + 6;
-    HEAT[this.isDark ? "dark" : "light"].forEach((colour, k) => {
+    HEAT[this.isDarkNow ? "dark" : "light"].forEach((colour, k) => {
       brush.fillStyle = colour;
       brush.fillRect(x + k * width, y - 2 - k, width, 4 + 2 * k);
     });
     x += 5 * width + 6;
     brush.fillStyle = ink.quiet;
-    const {layout} = this, hint = this.step < NAMED ? " · zoom in for names" : "";
+    const {layout} = this, hidden = this.nHidden ? ` · ${counted(this.nHidden, "circle")} without room` : "";
+    const more = hidden ? "more" : this.step < NAMED ? "names" : "";
+    const hint = `${hidden}${more && !this.isPrinted ? ` · zoom in for ${more}` : ""}`;
     const most = this.most.toLocaleString("en", {maximumFractionDigits: 2});
     brush.fillText(`${most} on a branch · ${counted(layout.tips[0], "tip")}${hint}`, x, y);
   }

@@ -87,14 +87,30 @@ class PlaceReport {
             below = layout.isTip(node) ?
         "" :
         `\n${asNumber(sums[node])} on it and below, ${counted(layout.tips[node], "tip")}`;
+      const {pies} = this.tree, isWhole = layout.collapsed.has(node);
+      const samples = pies && pies.told(node, isWhole ? layout.end[node] : node + 1);
       return `${shown(this.clades[node])}\nbranch ${branch} · ${own("reads")} reads, count ${own("counts")}, shared ${
-        own("shared")}${below}`;
+        own("shared")}${below}${samples ? `\n${samples}` : ""}`;
     };
     this.tree = new ReadsTree(
       element("tree"), element("tree-inside"), layout, data.nodes, {told, onChoose: (node) => this.chooseBranch(node)});
-    const by = element("tree-of"), colour = () => this.tree.colour(this.perNode(by.value));
+    const by = element("tree-of"), pies = new SamplePies(data.samples, this.nodeOf, arrays, layout.n);
+    const colour = () => {
+      const isBySample = by.value === "samples";
+      this.tree.pies = isBySample ? pies : null;
+      element("samples").hidden = !isBySample;
+      this.tree.colour(isBySample ? pies.sums() : this.perNode(by.value));
+    };
     by.addEventListener("change", colour);
+    if (data.samples.length) {
+      by.add(new Option("samples", "samples"), 0);
+      by.value = "samples";
+      const list = new SampleList(pies, colour);
+      this.report.drawnBy(() => list.setTheme(this.report.isDark));
+    }
     colour();
+    for (const kind of ["svg", "png"])
+      on(`tree-${kind}`, "click", () => this.tree.save(kind, element("tree-part").value, "placed-reads"));
     this.tree.addButtons();
     this.tree.onEmpty = () => {
       const button = element("tree-empty"), isPressed = button.getAttribute("aria-pressed") === "true";

@@ -4,27 +4,6 @@
                  largest of all samples first, and then what is known of no taxon below
        view      the taxon in the middle, `root`, fills the circle; a ring per rank below it, as many as have room */
 const TURN = 2 * Math.PI, TOP = -TURN / 4, RING = 26, LETTERS = 11.5, LEAST_ARC = .35;
-/**
- * Hues of the first taxa in the circle, in turns, far from their neighbours; the next ones follow by the golden ratio.
- */
-const HUES = [.60, .06, .38, .80, .14, .50, .92, .26], GOLDEN = .618034;
-/** Lightness of the first ring and of the last one, and saturation: names have a contrast of 4.5 or more there. */
-const LIGHT = [.70, .86, .62], DARK = [.28, .18, .50];
-
-/** A colour as all programs read it: hue in turns, saturation and lightness from 0 to 1. */
-function hexOf(hue, saturation, lightness) {
-  const part = (n) => {
-    const k = (n + hue * 12) % 12, far = saturation * Math.min(lightness, 1 - lightness);
-    const value = lightness - far * Math.max(-1, Math.min(k - 3, 9 - k, 1));
-    return Math.round(255 * value).toString(16).padStart(2, "0");
-  };
-  return `#${part(0)}${part(8)}${part(4)}`;
-}
-
-/** The hue of the taxon of this number among its neighbours. */
-function hueOf(number) {
-  return number < HUES.length ? HUES[number] : (HUES[0] + GOLDEN * number) % 1;
-}
 
 /** Taxa as a tree: `parent` of each, those above first, neighbours in the tree together. */
 class TaxonTree {
@@ -303,15 +282,3 @@ class Rings {
 
 /** A count in words. */
 const wholeOf = (value) => value.toLocaleString("en");
-
-/** As much of a text as has room; nothing where that is not even two letters. */
-function fitted(brush, text, room) {
-  if (room < 14) return "";
-  if (brush.measureText(text).width <= room) return text;
-  let least = 0, most = text.length;
-  while (most - least > 1) {
-    const half = least + most >> 1;
-    brush.measureText(`${text.slice(0, half)}…`).width <= room ? least = half : most = half;
-  }
-  return least < 2 ? "" : `${text.slice(0, least)}…`;
-}

@@ -1,5 +1,5 @@
 /* The tree of a family: colours of groups, support, lengths, the tips that were found, another root. */
-const LEAST_SUPPORT = 50, LINE = 13;
+const LEAST_SUPPORT = 50;
 
 class FamilyTree extends TreeView {
   /**
@@ -23,7 +23,7 @@ class FamilyTree extends TreeView {
     return ink.quiet;
   }
   hueInk(group) {
-    return this.groups[group - 1][this.isDark && !this.isPrinted ? "dark" : "light"];
+    return this.groups[group - 1][this.isDarkNow ? "dark" : "light"];
   }
   /** The tree anew, after another root, order or scale. What was chosen or collapsed is found again by its branch. */
   arrange() {
@@ -208,7 +208,7 @@ class FamilyTree extends TreeView {
   }
   /** Rows of the legend: the scale, then as many groups as four rows hold. */
   setLegend() {
-    const rows = [[]], room = Math.max(60, this.width - 2 * MARGIN), {sans} = PAPER;
+    const rows = [[]], room = Math.max(60, this.width - 2 * MARGIN), {sans} = ON_PAPER;
     RULER.font = `${TEXT}px ${sans}`;
     let x = this.layout.span > 0 && this.lengths !== "level" ? 130 : 0;
     for (const [k, {name}] of this.groups.entries()) {
@@ -260,40 +260,7 @@ class FamilyTree extends TreeView {
     event.preventDefault();
     return true;
   }
-
-  /** Saves a picture of what is seen, or of the whole tree with a line for each name; in the colours of paper. */
-  async save(kind, part, name) {
-    const {view, height} = this, isWhole = part === "whole";
-    const lines = this.isRadial ? this.layout.nLines * LINE / Math.PI + 2 * AROUND :
-                                  this.layout.nLines * LINE + this.lower + MARGIN;
-    const most = kind === "png" ? MOST_PIXELS : Infinity;
-    if (isWhole) {
-      this.view = {zoom: 1, wide: 1, x: 0, y: 0};
-      this.height = Math.min(most, Math.max(400, lines));
-      if (this.isRadial) this.width = this.height - this.lower;
-    }
-    this.isPrinted = true;
-    try {
-      await savePicture(kind, name, this.width, this.height, "#ffffff", (brush) => this.paint(brush, PAPER));
-    } finally {
-      this.view = view, this.height = height, this.isPrinted = false;
-      this.draw();
-    }
-  }
 }
-
-/** The inks of a picture, on white whatever the page's colours are. */
-const PAPER = {
-  page: "#ffffff",
-  text: "#1b1f27",
-  quiet: "#5c6575",
-  faint: "#b3bac6",
-  accent: "#2458d3",
-  chosen: "#dfe8fc",
-  bar: "#7f8fae",
-  line: "#d9dce3",
-  sans: "Helvetica, Arial, sans-serif"
-};
 
 /** What measures texts. */
 const RULER = new OffscreenCanvas(1, 1).getContext("2d");

@@ -7,7 +7,10 @@ const ON_PAPER = {
   faint: "#b3bac6",
   line: "#d9dce3",
   empty: "#eceef2",
-  accent: "#2458d3"
+  accent: "#2458d3",
+  chosen: "#dfe8fc",
+  bar: "#7f8fae",
+  sans: "Helvetica, Arial, sans-serif"
 };
 
 class SvgBrush {
@@ -38,6 +41,13 @@ class SvgBrush {
   }
   rect(x, y, width, height) {
     this.path += `M${near(x)} ${near(y)}h${near(width)}v${near(height)}h${near(-width)}z`;
+  }
+  roundRect(x, y, width, height, r) {
+    const bend = Math.min(r, width / 2, height / 2),
+          corner = (dx, dy) => `a${near(bend)} ${near(bend)} 0 0 1 ${near(dx)} ${near(dy)}`;
+    const [across, down] = [width - 2 * bend, height - 2 * bend].map(near);
+    this.path += `M${near(x + bend)} ${near(y)}h${across}${corner(bend, bend)}v${down}${corner(-bend, bend)}h${
+      - across}${corner(-bend, -bend)}v${- down}${corner(bend, -bend)}z`;
   }
   clip() {
     const name = `clip${this.nClips++}`;

@@ -5,7 +5,8 @@
                   one line and is not entered. So a frame costs as many lines as the canvas has pixels, whatever the
                   number of tips. */
 const MARGIN = 12, ROOM = 170, AROUND = 110, TEXT = 11, CIRCLE = 2 * Math.PI * .985, FEW = 150,
-      NAMED = 8.5;  // pixels of a line from which on names are written
+      LINE = 13,  // pixels of a line in a picture of the whole tree
+  NAMED = 8.5;    // pixels of a line from which on names are written
 
 class TreeView {
   /** Pixels: of the whole, of what is below the tree, and of a line where zooming ends. */
@@ -27,6 +28,10 @@ class TreeView {
   setTheme(isDark) {
     this.isDark = isDark;
     this.draw();
+  }
+  /** Whether what is drawn now is for a dark ground: pictures are for paper. */
+  get isDarkNow() {
+    return this.isDark && !this.isPrinted;
   }
   whole() {
     this.view = {zoom: 1, wide: 1, x: 0, y: 0};
@@ -261,6 +266,28 @@ class TreeView {
     }
   }
   drawLegend() {}
+
+  /** Saves a picture of what is seen, or of the whole tree with a line for each name; in the colours of paper. */
+  async save(kind, part, name) {
+    const {view, height, lower} = this, isWhole = part === "whole";
+    this.isPrinted = true;
+    this.measure();
+    this.height += this.lower - lower;  // a picture's legend may be longer
+    const lines = this.isRadial ? this.layout.nLines * LINE / Math.PI + 2 * AROUND :
+                                  this.layout.nLines * LINE + this.lower + MARGIN;
+    const most = kind === "png" ? MOST_PIXELS : Infinity;
+    if (isWhole) {
+      this.view = {zoom: 1, wide: 1, x: 0, y: 0};
+      this.height = Math.min(most, Math.max(400, lines));
+      if (this.isRadial) this.width = this.height - this.lower;
+    }
+    try {
+      await savePicture(kind, name, this.width, this.height, ON_PAPER.page, (brush) => this.paint(brush, ON_PAPER));
+    } finally {
+      this.view = view, this.height = height, this.isPrinted = false;
+      this.draw();
+    }
+  }
 
   zoom(factor, px = this.width / 2, py = (this.height - this.lower) / 2) {
     const [depth, line] = this.point(px, py), old = this.view.zoom;

@@ -1,0 +1,16 @@
+"""Names of formats that results are written in, for type checkers; the registry of formats has what they are."""
+
+from typing import Literal
+
+AlignmentsFormat = Literal[
+    "tsv", "arrow", "arrows", "bam", "csv", "fasta", "feather", "html", "jsonl", "m8", "matrix", "paf", "parquet",
+    "result", "sam", "srspair",
+]  # fmt: skip
+MultipleFormat = Literal[
+    "fasta", "a2m", "a3m", "clustal", "html", "msf", "nexus", "phylip", "png", "result", "stockholm", "svg"
+]
+HitsFormat = Literal[
+    "text", "arrow", "domtblout", "html", "json", "parquet", "pfamtblout", "result", "stockholm", "tblout", "tsv"
+]
+ClustersFormat = Literal["tsv", "biom", "fasta", "html", "result", "uc"]
+ChimerasFormat = Literal["tsv", "fasta", "uchime"]
