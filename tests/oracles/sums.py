@@ -4,6 +4,8 @@ from itertools import combinations, pairwise
 from math import exp, factorial, inf, log, log1p
 
 import numpy as np
+from scipy.integrate import quad
+from scipy.special import gammainc
 
 
 def tail(r, x, step=0.02, reach=60.0):
@@ -23,8 +25,16 @@ def simulated(r, n, rng):
 
 
 def expectation(r, x):
-    """-ln(1 - P_r(x))."""
-    return exp(-x) if r == 1 else -log1p(-min(tail(r, x), 1 - 1e-12))
+    """-ln(1 - P_r(x)), with the inner integral over t in place of that over y: far faster than `tail`."""
+    if r == 1:
+        return exp(-x)
+    parts = sorted({0.0, max(x - 6 * r, 0.0), max(x, 0.0) + 6 * r, max(x, 0.0) + 200.0})
+
+    def inner(y):
+        return y ** (r - 2) * exp(-y) * gammainc(r, exp(min((y - x) / r, 700))) / factorial(r - 2)
+
+    chance = sum(quad(inner, a, b, epsabs=0, limit=200)[0] for a, b in pairwise(parts))
+    return -log1p(-min(chance, 1 - 1e-12))
 
 
 def may_follow(before, after, gaps):

@@ -31,6 +31,7 @@ CODONS = dict(
 def test_tails_are_those_of_the_double_integral(r, x):
     chance = -np.expm1(-sum_expectations(r, np.array(x)))
     assert float(chance) == pytest.approx(oracle.tail(r, x), rel=1e-3)
+    assert float(chance) == pytest.approx(-np.expm1(-oracle.expectation(r, x)), rel=1e-6)
 
 
 @pytest.mark.parametrize("r", [1, 2, 5, 12, 60])

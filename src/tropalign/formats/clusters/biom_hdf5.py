@@ -13,10 +13,11 @@ from typing import IO, Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from tropalign.errors import InputError, named
+from tropalign.errors import InputError
 from tropalign.formats.clusters.otu_tables import UNASSIGNED, encode_biom
 from tropalign.formats.format import Codec
 from tropalign.formats.header import Header
+from tropalign.formats.part_arrays import DAMAGED_PART
 from tropalign.results.lineages import Lineage
 from tropalign.results.otu_table import OtuTable
 
@@ -109,11 +110,17 @@ def content_of_hdf5(data: bytes, file: str) -> Any:
 
 def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: object) -> None:
     """The table."""
-    from tropalign.formats.clusters.read_otu_tables import table_of_content
-
     (part,) = parts
-    name = named("otu_table")
-    out.write(hdf5_bytes(table_of_content(json.loads(part), name), header.version))
+    try:
+        content = json.loads(part)
+        places = np.array(content["data"], np.int64).reshape(-1, 3)
+        names, samples = (tuple(each["id"] for each in content[axis]) for axis in ("rows", "columns"))
+        about = [each["metadata"] for each in content["rows"]]
+        lineages = None if None in about else tuple(tuple(each["taxonomy"]) for each in about)
+        table = OtuTable(names, samples, *(np.ascontiguousarray(places[:, k]) for k in range(3)), lineages)
+    except (ValueError, KeyError, TypeError, OverflowError):
+        raise InputError(DAMAGED_PART) from None
+    out.write(hdf5_bytes(table, header.version))
 
 
 BIOM2 = Codec(encode_biom, assemble, is_binary=True, require=require)
