@@ -117,7 +117,8 @@ def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: ob
         names, samples = (tuple(each["id"] for each in content[axis]) for axis in ("rows", "columns"))
         about = [each["metadata"] for each in content["rows"]]
         lineages = None if None in about else tuple(tuple(each["taxonomy"]) for each in about)
-        table = OtuTable(names, samples, *(np.ascontiguousarray(places[:, k]) for k in range(3)), lineages)
+        cluster, sample, reads = (np.ascontiguousarray(places[:, k]) for k in range(3))
+        table = OtuTable(names, samples, cluster, sample, reads, lineages)
     except (ValueError, KeyError, TypeError, OverflowError):
         raise InputError(DAMAGED_PART) from None
     out.write(hdf5_bytes(table, header.version))
