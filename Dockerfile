@@ -15,10 +15,10 @@ LABEL org.opencontainers.image.title="tropalign" \
       org.opencontainers.image.description="Exact alignment of biological sequences at the speed of the machine it runs on" \
       org.opencontainers.image.licenses="BSD-3-Clause"
 COPY --from=build /wheels /wheels
-# The report extra draws pictures, parquet and bam are other formats of tables, cluster is for --cluster and its workers,
+# The report extra draws pictures, parquet, bam and biom are other formats of tables, cluster is for --cluster and its workers,
 # serve and postgres are for the server (packaging/server/compose.yaml).
 # With a GPU: docker build --build-arg EXTRAS=report,parquet,bam,cluster,serve,postgres,cuda
-ARG EXTRAS=report,parquet,bam,cluster,serve,postgres
+ARG EXTRAS=report,parquet,bam,biom,cluster,serve,postgres
 RUN python -m pip install --no-cache-dir "$(ls /wheels/*.whl)[${EXTRAS}]" \
     && rm -r /wheels \
     && useradd --no-create-home --uid 1000 tropalign \

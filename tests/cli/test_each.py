@@ -297,7 +297,8 @@ def test_trees(families):
 
 def test_a_tree_takes_one_file_without_it(families, capfd):
     assert main(["tree", *families]) == 2
-    assert "4 files are too many: name one, or add --each to do each of them" in capfd.readouterr().err
+    told = capfd.readouterr().err
+    assert "4 files are too many: name one and the output with -o, or add --each to do each of them" in told
 
 
 def test_searches(tmp_path, monkeypatch):

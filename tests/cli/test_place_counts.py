@@ -224,7 +224,7 @@ def test_a_row_of_two_reads(folder, capsys):
         (["--otu-table", "x.biom", "--counts", "otus.tsv"], "--otu-table needs the lineages of the tips: name their"),
         (["--taxa-html", "x.html"], "--taxa-html needs the lineages of the tips: name their table with --taxonomy"),
         (["--counts", "otus.tsv", "--table", "t.tsv", "--each"], "--counts"),
-        (["--counts", "otus.tsv", "--taxonomy", "tips.tsv", "--otu-table", "x.fa"], "name in one of .biom .tsv"),
+        (["--counts", "otus.tsv", "--taxonomy", "tips.tsv", "--otu-table", "x.fa"], "one of .biom .h5 .hdf5 .tsv"),
         (["--counts", "otus.tsv", "--taxonomy", "tips.tsv", "--otu-table", "otus.tsv"], "otus.tsv is an input: name"),
     ],
 )  # fmt: skip

@@ -11,6 +11,8 @@ MODEL = "--jplace x.jplace --model GTR+G "
 
 #: What is typed, the exit code, and what the sentence says.
 LINES = [
+    ("build p.fa x.sto", 2, "2 files are too many: name one and the output with -o, or add --each to do each of them"),
+    ("build p.fa x.sto -o x.hmm", 2, "2 files are too many: name one, or add --each to do each of them"),
     ("pairs p.fa n.fa p.fa", 2, "3 files are too many: join those of one set, as in cat p.fa n.fa p.fa | trop"),
     ("pairs n.fa n.fa 'my reads.fa'", 2, "as in cat n.fa n.fa 'my reads.fa' | tropalign pairs -"),
     ("pairs p.fa --columns none -o x.tsv", 2, "--columns help lists all of them"),

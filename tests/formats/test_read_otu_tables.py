@@ -2,6 +2,7 @@
 
 import bz2
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -28,9 +29,11 @@ def equal(found, lineages=LINEAGES):
     return True
 
 
-@pytest.mark.parametrize("suffix", ["tsv", "biom", "biom.gz", "tsv.xz"])
+@pytest.mark.parametrize("suffix", ["tsv", "biom", "biom.gz", "tsv.xz", "hdf5", "h5.gz"])
 @pytest.mark.parametrize("lineages", [LINEAGES, None])
 def test_what_is_written_comes_back(tmp_path, suffix, lineages):
+    if suffix.startswith("h"):
+        pytest.importorskip("h5py")
     path = tmp_path / f"t.{suffix}"
     OtuTable(TABLE.names, TABLE.samples, TABLE.cluster, TABLE.sample, TABLE.reads, lineages).write(path)
     assert equal(ta.read_otu_table(path), lineages)
@@ -50,15 +53,55 @@ def test_what_biom_writes(tmp_path, kind):
     assert equal(ta.read_otu_table(tmp_path / "t"))
 
 
-def test_biom_2_is_told(tmp_path):
+def test_biom_2_of_others(tmp_path, monkeypatch):
+    """With all that biom-format writes, compressed or not; without h5py a sentence."""
     biom, h5py = pytest.importorskip("biom"), pytest.importorskip("h5py")
+    metadata = [{"taxonomy": list(lineage) or ["Unassigned"]} for lineage in LINEAGES]
     with h5py.File(tmp_path / "t.biom", "w") as file:
-        biom.Table(np.array(COUNTS), TABLE.names, TABLE.samples).to_hdf5(file, "a test")
-    with pytest.raises(InputError, match=r"t.biom: this is BIOM 2 \(HDF5\): make BIOM 1.0 of it with biom convert"):
-        ta.read_otu_table(tmp_path / "t.biom")
+        biom.Table(np.array(COUNTS), TABLE.names, TABLE.samples, metadata).to_hdf5(file, "a test")
+    assert equal(ta.read_otu_table(tmp_path / "t.biom"))
     (tmp_path / "packed").write_bytes(bz2.compress((tmp_path / "t.biom").read_bytes()))
-    with pytest.raises(InputError, match="this is BIOM 2"):
-        ta.read_otu_table(tmp_path / "packed")
+    assert equal(ta.read_otu_table(tmp_path / "packed"))
+    monkeypatch.setitem(sys.modules, "h5py", None)
+    with pytest.raises(
+        InputError, match=r"BIOM 2.1 needs h5py: pip install 'tropalign\[biom\]', or make BIOM 1.0 of it"
+    ):
+        ta.read_otu_table(tmp_path / "t.biom")
+    with pytest.raises(InputError, match=r"BIOM 2.1 needs h5py: .*, or write .biom, which is BIOM 1.0"):
+        TABLE.write(tmp_path / "x.hdf5")
+    assert not (tmp_path / "x.hdf5").exists()
+
+
+def test_biom_2_is_read_by_others(tmp_path):
+    """The same bytes each time."""
+    biom = pytest.importorskip("biom")
+    for name in ("t.hdf5", "again.hdf5"):
+        TABLE.write(tmp_path / name)
+    assert (tmp_path / "t.hdf5").read_bytes() == (tmp_path / "again.hdf5").read_bytes()
+    found = biom.load_table(str(tmp_path / "t.hdf5"))
+    assert tuple(found.ids("observation")) == TABLE.names and tuple(found.ids("sample")) == TABLE.samples
+    assert found.matrix_data.toarray().tolist() == COUNTS
+    assert found.metadata("Otu2", "observation") == {"taxonomy": ["Bacteria", "Firmicutes"]}
+    assert found.metadata("é b", "observation") == {"taxonomy": ["Unassigned"]}
+
+
+@pytest.mark.parametrize("fault", ["cut", "names", "places", "shares"])
+def test_damaged_biom_2(tmp_path, fault):
+    h5py = pytest.importorskip("h5py")
+    path = tmp_path / "t.hdf5"
+    TABLE.write(path)
+    if fault == "cut":
+        path.write_bytes(path.read_bytes()[:900])
+    else:
+        with h5py.File(path, "r+") as file:
+            if fault == "names":
+                del file["observation/ids"]
+            elif fault == "places":
+                file["observation/matrix/indices"][0] = 7
+            else:
+                file["observation/matrix/data"][0] = 0.5
+    with pytest.raises(InputError, match=r"t.hdf5.*(this is no BIOM|is no number of reads)"):
+        ta.read_otu_table(path)
 
 
 @pytest.mark.parametrize(
@@ -107,9 +150,9 @@ BIOM = {"rows": [{"id": "x"}, {"id": "y"}], "columns": [{"id": "a"}], "shape": [
         ("#OTU ID\ta\nx\t1e400\n", "'1e400' is no number of reads"),
         ("#OTU ID\ta\nx\t1000000000000\n", "is no number of reads"),
         ("#OTU ID\ta\nx\t\n", "'' is no number of reads"),
-        ("{", "this is no BIOM 1.0 (JSONDecodeError"),
-        ("{}", "this is no BIOM 1.0 (KeyError"),
-        ('{"rows": 3}', "this is no BIOM 1.0"),
+        ("{", "this is no BIOM (JSONDecodeError"),
+        ("{}", "this is no BIOM (KeyError"),
+        ('{"rows": 3}', "this is no BIOM"),
         (json.dumps(BIOM | {"shape": [1, 1]}), "(ValueError: another shape than its rows and columns have)"),
         (json.dumps(BIOM | {"data": [[2, 0, 1]]}), "(ValueError: a place outside of its shape)"),
         (json.dumps(BIOM | {"data": [[0, -1, 1]]}), "(ValueError: a place outside of its shape)"),
@@ -120,10 +163,10 @@ BIOM = {"rows": [{"id": "x"}, {"id": "y"}], "columns": [{"id": "a"}], "shape": [
         (json.dumps(BIOM | {"columns": [{"id": "a\tb"}]}), "the sample 'a\\tb' holds what would break a table"),
         (json.dumps(BIOM | {"columns": [{"id": "\ud800"}]}), "the sample '\\ud800' holds what would break a table"),
         (json.dumps(BIOM | {"rows": [{"id": "x"}, {"id": 5}]}), "row number 2 has no name"),
-        (json.dumps(BIOM | {"rows": [{"id": "x", "metadata": 3}, {"id": "y"}]}), "this is no BIOM 1.0"),
+        (json.dumps(BIOM | {"rows": [{"id": "x", "metadata": 3}, {"id": "y"}]}), "this is no BIOM"),
         (json.dumps(BIOM | {"data": [[10**400, 0, 1]]}), "a place outside of its shape"),
         ("[" * 100_000, "the table has no sample"),
-        ('{"rows":' + "[" * 100_000, "this is no BIOM 1.0 (RecursionError"),
+        ('{"rows":' + "[" * 100_000, "this is no BIOM (RecursionError"),
     ],
 )  # fmt: skip
 def test_what_is_refused(tmp_path, text, words):

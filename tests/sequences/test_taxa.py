@@ -1,5 +1,6 @@
 """Taxa in stores: where they come from, what is told of bad tables, and that stores without are as they were."""
 
+import gzip
 import pickle
 import tarfile
 
@@ -45,6 +46,32 @@ def table(tmp_path, text):
 def told(taxa):
     """Taxid and lineage per sequence."""
     return [(taxid, taxa.lineages[k]) for taxid, k in zip(taxa.taxids.tolist(), taxa.lineage.tolist(), strict=True)]
+
+
+HEADERS = ["sp|P12345|A OX=9606", "tr|Q1AB23|Q1AB23_9BACT x", "gi|5|ref|NP_1.1| y", "NP_2", "NP_3.2", "sp|P5|B OX=7"]
+ACCESSIONS = "".join(f">{header}\nMKV\n" for header in HEADERS)
+
+
+@pytest.mark.parametrize("is_packed", [False, True])
+def test_accessions(tmp_path, is_packed):
+    """As NCBI's prot.accession2taxid names them, with and without versions; headers where no table names one."""
+    (tmp_path / "x.fa").write_text(ACCESSIONS)
+    lines = ["accession\taccession.version\ttaxid\tgi", "P12345\tP12345.1\t10\t0", "Q1AB23\tQ1AB23\t11\t0"]
+    lines += ["NP_1\tNP_1.1\t12\t5", "NP_2\tNP_2.7\t13\t0", "NP_3\tNP_3.1\t14\t0", "NP_9\tNP_9.1\t15\t0"]
+    text = ("\n".join(lines) + "\n").encode()
+    path = tmp_path / "prot.accession2taxid"
+    path.write_bytes(gzip.compress(text) if is_packed else text)
+    with pytest.warns(TropalignWarning, match=r"1 of its 6 names is not in the files, 'NP_9.1' \(line 7\) for one"):
+        store = SequenceStore.build(tmp_path / "x.fa", tmp_path / "x.tdb", path)
+    assert store.taxa.taxids.tolist() == [10, 11, 12, 13, 14, 7]
+
+
+def test_a_name_goes_before_an_accession_and_a_version_before_others(tmp_path):
+    (tmp_path / "x.fa").write_text(">sp|P1|A\nMKV\n>P1.2\nMKV\n>P1.3\nMKV\n>P2.5\nMKV\n")
+    given = "sp|P1|A\t1\nP1.1\t2\nP1.2\t3\nP2.1\t4\nP2.2\t4\n"
+    with pytest.warns(TropalignWarning, match="names are not in the files"):
+        store = SequenceStore.build(tmp_path / "x.fa", tmp_path / "x.tdb", table(tmp_path, given))
+    assert store.taxa.taxids.tolist() == [1, 3, 0, 4]  # of P1.3 two versions say two taxa
 
 
 def test_headers_of_uniprot_have_taxids(fasta, tmp_path):

@@ -43,6 +43,8 @@ NAMES: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (_PAIRS, "culling-limit", "write --culling"),
     (_PAIRS, "top-hits-only", "write --top 1"),
     (_PAIRS, "dbsize", "write --db-size"),
+    (_PAIRS, "sum-stats", "write --sum-statistics, with --max-hsps"),
+    (_PAIRS, "max-intron-length", "write --max-intron, with --sum-statistics"),
     (_PAIRS, "comp-based-stats", "write --composition, scaled or ignored"),
     (_PAIRS, "seg dust soft-masking masking", "write --mask, seg, dust or tantan, with --mask-hard for X and N"),
     (_PAIRS, "lcase-masking mask-lower-case", "write --mask lower"),

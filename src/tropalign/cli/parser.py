@@ -181,7 +181,9 @@ def command_of(options: argparse.Namespace) -> Command:
         files, is_each = values[name], values["each"]
         is_single = command.declared()[name].many is None
         if is_single and len(files) > 1 and not is_each:
-            options.parser.error(f"{len(files)} files are too many: name one, or add --each to do each of them")
+            output = " and the output with -o" if values.get("output") == "-" else ""
+            what = f"{len(files)} files are too many: name one{output}, or add --each to do each of them"
+            options.parser.error(what)
         if is_single:
             values[name] = files[0]
         elif is_each:

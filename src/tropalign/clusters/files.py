@@ -27,8 +27,8 @@ def write_clusters(
     path
         ``-`` is standard output; a suffix such as ``.gz`` compresses.
     format
-        "tsv", "uc", "html" (a page for the browser), or "fasta" for the representatives; of a table "tsv" or "biom". By
-        the suffix of the path when not given.
+        "tsv", "uc", "html" (a page for the browser), or "fasta" for the representatives; of a table "tsv", "biom" or
+        "biom2". By the suffix of the path when not given.
 
     Raises
     ------

@@ -36,6 +36,7 @@ from tropalign.pairwise.options import (
     SelfOption,
     StrandName,
     StrandOption,
+    SumOptions,
     TranslationOptions,
     check_same_alphabet,
 )
@@ -125,6 +126,7 @@ class AllArguments(
     SelectionOptions,
     CompositionOption,
     HspsOption,
+    SumOptions,
     MaskOptions,
     SelfOption,
     ReciprocalOption,

@@ -132,7 +132,8 @@ class _Scored:
         """Cells of so many groups, the seconds that they take, and the best pairs."""
         task, targets = self._task, self._some_targets(n_groups)
         queries = task.queries[self._queries]
-        kept = {name: getattr(task.options, name) for name in ("min_score", "max_evalue", "min_bits")}
+        kept = {name: getattr(task.options, name) for name in ("min_score", "min_bits")}
+        kept["max_evalue"] = task.options.sought_evalue
         # A query that is among the targets finds itself.
         top = (task.options.top or 1) + task.skips_self
         options = _unfiltered(task).replaced(report="score", top=top, **kept)
@@ -167,4 +168,5 @@ def _unfiltered(task: PairsTask) -> PairOptions:
     """The options without what leaves rows out or adds some; E-values of some targets are those of all."""
     n_residues = None if task.significance is None else task.significance.n_residues
     nothing: dict[str, Any] = dict.fromkeys((*SHARES, "min_score", "max_evalue", "min_bits"))
-    return task.options.replaced(db_size=n_residues, max_hsps=1, **nothing)
+    alone: dict[str, Any] = {"max_hsps": 1, "sum_statistics": False, "max_intron": None}
+    return task.options.replaced(db_size=n_residues, **alone, **nothing)

@@ -8,6 +8,8 @@ is no row, but takes its pairs of residues, too.
     pair 0        120      85       (11)          120, 85
     pair 1        77       (20)                   77
     pair 2        90       90       74            90, 90, 74
+
+Of translated pairs all frames have such lines, of which the best alignments are taken together.
 """
 
 from __future__ import annotations
@@ -24,11 +26,13 @@ from tropalign.pairwise.composition import Adjusted, Scaled
 from tropalign.pairwise.engines import Rows, Taken
 from tropalign.pairwise.options import PairOptions
 from tropalign.pairwise.selection import passes_shares
+from tropalign.results import nucleotides
 from tropalign.results.alignments import AlignmentTable, concatenate
 from tropalign.results.gapped import query_starts
 
 if TYPE_CHECKING:
     from tropalign.execution.task import Progress
+    from tropalign.pairwise.translated import PairFrames
 
 Index = NDArray[np.int64]
 Int32 = NDArray[np.int32]
@@ -48,12 +52,15 @@ class FurtherAlignments:
         What corrects scores; None where these count as they are.
     suffices
         (table, rows, their corrected scores) -> which rows have bits and an E-value to be kept; bool, shape (n,).
+    frames
+        Of translated pairs.
     """
 
     options: PairOptions
     least: Callable[[Index, Index], Index | None]
     composition: Scaled | Adjusted | None
     suffices: Callable[[AlignmentTable, Index, Int32], NDArray[np.bool_]]
+    frames: PairFrames | None = None
 
     def added(
         self,
@@ -71,11 +78,12 @@ class FurtherAlignments:
         align
             Rows, each beside others -> their alignments; without a column where none is good enough.
         """
-        found = [replace(table, hsp=np.ones(len(table), np.int32))]
-        pairs = [np.arange(len(table))]
-        going = np.flatnonzero(table.n_columns > 0)
+        lines, owner = self._lines(table, align)
+        found = [replace(lines, hsp=np.ones(len(lines), np.int32))]
+        pairs = [np.arange(len(lines))]
+        going = np.flatnonzero(lines.n_columns > 0)
         while len(going) and len(found) < self.options.max_hsps:
-            rows = self._rows(table.take(going), _alignments(found, pairs, going))
+            rows = self._rows(lines.take(going), _alignments(found, pairs, going))
             further = align(rows)
             own = np.flatnonzero(further.n_columns > 0)
             further = further.take(own)
@@ -84,9 +92,30 @@ class FurtherAlignments:
             going = going[own]
             found.append(replace(further, hsp=np.full(len(own), len(found) + 1, np.int32)))
             pairs.append(going)
-        together = concatenate(found)
-        order = np.argsort(np.concatenate(pairs), kind="stable")
+        together, pair = concatenate(found), owner[np.concatenate(pairs)]
+        if self.frames is not None:
+            together, pair = _best_together(together, pair, self.options.max_hsps)
+        order = np.argsort(pair, kind="stable")
         return together.take(order[passes_shares(together, self.options)[order]])
+
+    def _lines(self, table: AlignmentTable, align: Callable[[Rows], AlignmentTable]) -> tuple[AlignmentTable, Index]:
+        """The first alignments of all that further ones are sought in, and the row of the table that each belongs to.
+
+        They are the rows; of translated pairs beside them their other frames, where these score enough.
+        """
+        own = np.arange(len(table))
+        if self.frames is None or not len(table):
+            return table, own
+        given = (nucleotides.given(table, side)[1] for side in ("query", "target"))
+        query, target, begins = self.frames.expanded(*given)
+        owner = np.repeat(own, np.diff(np.append(begins, len(query))))
+        other = np.flatnonzero((query != table.query_index[owner]) | (target != table.target_index[owner]))
+        query, target, owner = query[other], target[other], owner[other]
+        scores = align(Rows(query, target, "score", None)).score * self.options.whole.scale
+        asked = self.least(query, target)
+        enough = np.flatnonzero(np.rint(scores) >= (1 if asked is None else np.maximum(asked, 1)))
+        further = align(Rows(query[enough], target[enough], "alignment", None))
+        return concatenate([table, further]), np.concatenate([own, owner[enough]])
 
     def _rows(self, table: AlignmentTable, taken: tuple[AlignmentTable, Index]) -> Rows:
         """The next alignments of the pairs of a table, beside those that they have."""
@@ -109,6 +138,16 @@ class FurtherAlignments:
             rows.scores_of(own), raw, partial(self.suffices, table), n_threads, progress
         )
         return own[kept], replace(table.take(kept), corrected_score=whole.given(scores))
+
+
+def _best_together(table: AlignmentTable, pair: Index, most: int) -> tuple[AlignmentTable, Index]:
+    """The best alignments of pairs out of those of all their frames, numbered anew; the first frames where they tie."""
+    assert table.hsp is not None
+    order = np.lexsort((table.hsp, table.target_index, table.query_index, -table.score, pair))
+    table, pair = table.take(order), pair[order]
+    number = np.arange(len(pair)) - np.searchsorted(pair, pair) + 1
+    kept = number <= most
+    return replace(table.take(kept), hsp=number[kept].astype(np.int32)), pair[kept]
 
 
 def _alignments(found: list[AlignmentTable], pairs: list[Index], going: Index) -> tuple[AlignmentTable, Index]:

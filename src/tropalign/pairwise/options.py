@@ -38,6 +38,10 @@ REPORTS = get_args(ReportName)
 STRANDS = get_args(StrandName)
 #: Residues of a database, which may be more than other numbers of options.
 MOST_RESIDUES = 10**15
+#: Nucleotides between linked alignments where nothing is said, and at the least.
+INTRON, LEAST_INTRON = 122, 5
+#: Single alignments of sets are sought up to this E-value, or the one asked for.
+SOUGHT_EVALUE = 10.0
 #: Alignments of a pair.
 MOST_HSPS = 1000
 #: Options that leave alignments out by a share of their columns or residues.
@@ -248,6 +252,35 @@ class HspsOption(Options, group="which pairs"):
     )
 
 
+class SumOptions(Options, group="which pairs"):
+    """Whether several alignments of a pair are judged together."""
+
+    sum_statistics: bool = option(
+        default=False,
+        label="Sum statistics",
+        help="judge alignments of a pair together that follow each other in both sequences, as exons do (compare "
+        "blastx's -sum_stats): columns sum_evalue and sum_count, and --max-evalue goes by sum_evalue; needs --max-hsps "
+        "above 1",
+        form_help="Judge alignments of a pair together that follow each other in both sequences, as exons do: columns "
+        "sum_evalue and sum_count, and the maximum E-value goes by sum_evalue; needs several alignments per pair",
+        doc="Alignments of a pair that follow each other in both sequences are judged together (Karlin and Altschul "
+        "1993): a table has `sum_evalue` and `sum_count`, and `max_evalue` goes by the first. Needs `max_hsps` above "
+        "1.",
+    )
+    max_intron: int | None = option(
+        default=None,
+        kind=whole(LEAST_INTRON, MOST_RESIDUES),
+        metavar="N",
+        label="Longest intron",
+        help=f"nucleotides between alignments that --sum-statistics links, of one translated side (default: {INTRON}, "
+        "as blastx)",
+        form_help="Nucleotides between alignments that sum statistics link, of one translated side (default: "
+        f"{INTRON})",
+        doc=f"Nucleotides that may lie between linked alignments on the translated side, where one is; {INTRON} by "
+        "default.",
+    )
+
+
 class MaskOptions(Options, group="which pairs"):
     """Letters that do not count."""
 
@@ -322,6 +355,7 @@ class PairOptions(
     CompositionOption,
     MaskOptions,
     HspsOption,
+    SumOptions,
     SelfOption,
     ReciprocalOption,
     CullingOption,
@@ -385,6 +419,7 @@ class PairOptions(
         for name in SHARES:
             self._check_share(named(name), getattr(self, name))
         self._check_hsps()
+        self._check_sums()
         checked_choice("exclude_self", self.exclude_self)
         checked_choice("reciprocal", self.reciprocal)
         self._check_culling()
@@ -408,6 +443,19 @@ class PairOptions(
             raise UsageError(f"{name} needs {named('report')} alignment")
         if self.max_hsps > 1 and self.is_softly_masked:
             raise UsageError(f"{name} counts all letters of further alignments: add {named('mask_hard')}")
+
+    def _check_sums(self) -> None:
+        name = named("sum_statistics")
+        checked_choice("sum_statistics", self.sum_statistics)
+        if self.sum_statistics and self.max_hsps == 1:
+            raise UsageError(
+                f"{name} judges several alignments of a pair together: add {named('max_hsps')}, such as 10"
+            )
+        if self.max_intron is None:
+            return
+        self.set("max_intron", whole_number("max_intron", self.max_intron, LEAST_INTRON, MOST_RESIDUES))
+        if not self.sum_statistics:
+            raise UsageError(f"{named('max_intron')} says which alignments {name} links: add {name}")
 
     def _check_culling(self) -> None:
         if self.culling is None:
@@ -456,6 +504,13 @@ class PairOptions(
         from tropalign.pairwise.integer_scoring import WholeScoring
 
         return WholeScoring.of(self.matrix, self.gap, self.min_score, self.end_gap)
+
+    @property
+    def sought_evalue(self) -> float | None:
+        """The E-value up to which single alignments are sought: sets of them may have lower ones."""
+        if self.max_evalue is None or not self.sum_statistics:
+            return self.max_evalue
+        return max(self.max_evalue, SOUGHT_EVALUE)
 
     @property
     def is_local(self) -> bool:
@@ -530,6 +585,8 @@ class PairOptions(
             words["mask"] = f"{self.mask}, hard" if self.mask_hard else self.mask
         if self.max_hsps > 1:
             words["max_hsps"] = str(self.max_hsps)
+        if self.sum_statistics:
+            words["sum_statistics"] = f"sets in order, introns up to {self.max_intron or INTRON}"
         if self.exclude_self:
             words["pairs_of_one_name"] = "left out"
         if self.culling is not None:

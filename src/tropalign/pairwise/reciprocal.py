@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +32,8 @@ def first_options(options: PairOptions) -> PairOptions:
     """What pairs are compared by: the best alignment of each, as far as it has to be known, of all that pass."""
     is_whole = any(getattr(options, name) is not None for name in SHARES)
     report: ReportName = "alignment" if is_whole else "score"
-    return replace(options, report=report, top=None, max_hsps=1, culling=None, reciprocal=False)
+    alone: dict[str, Any] = {"max_hsps": 1, "sum_statistics": False, "max_intron": None, "culling": None}
+    return replace(options, report=report, top=None, max_evalue=options.sought_evalue, reciprocal=False, **alone)
 
 
 def reciprocal_pairs(task: PairsTask, devices: Sequence[Device], progress: Progress | None = None) -> Index:

@@ -122,8 +122,8 @@ class LeastScores:
         if significance is not None and options.min_bits is not None:
             bits = options.min_bits - log2(stretch)
             self._floor = max(self._floor, significance.least_of_bits(bits, whole.scale))
-        if significance is not None and options.max_evalue is not None:
-            self._evalue = options.max_evalue * stretch
+        if significance is not None and options.sought_evalue is not None:
+            self._evalue = options.sought_evalue * stretch
 
     @classmethod
     def of_run(

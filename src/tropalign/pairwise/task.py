@@ -25,6 +25,7 @@ from tropalign.pairwise.composition import STRETCH, composition_of
 from tropalign.pairwise.culling import not_culled
 from tropalign.pairwise.engines import REPORT_COLUMNS, Engine, Engines, Rows
 from tropalign.pairwise.further import FurtherAlignments
+from tropalign.pairwise.linked import LinkedAlignments
 from tropalign.pairwise.masked import decisive, hard_masked
 from tropalign.pairwise.options import SHARES, PairOptions, checked_pairs
 from tropalign.pairwise.pair_order import PAIR_CELLS, Grid, Listed, PairOrder
@@ -178,6 +179,7 @@ class PairsTask:
         self._engines = Engines(queries, self._reverse, self.targets, *how)
         self._scorers = Engines(*self._decisive, *how) if options.is_softly_masked else self._engines
         self._composition = composition_of(self._scorers)
+        self._linked = self._linked_alignments()
         self.n_pairs = sum(tile.n_items for tile in self._tiles)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -194,7 +196,8 @@ class PairsTask:
         options, sides = self.options, () if self.frames is None else self.frames.sides
         if not sides and options.max_hsps == 1:
             return None
-        return default_names(options.report, options.strand == "both", sides, options.max_hsps > 1)
+        has_sums = options.sum_statistics
+        return default_names(options.report, options.strand == "both", sides, options.max_hsps > 1, has_sums)
 
     def fingerprint(self) -> str:
         """SHA-256 of sequences, pairs and parameters, in hexadecimal: equal only when the results are."""
@@ -214,6 +217,19 @@ class PairsTask:
     def n_cells(self) -> int:
         """Cells of all pairs."""
         return sum(tile.cost_cells for tile in self._tiles) - self.n_pairs * self._order.pair_cells
+
+    def _linked_alignments(self) -> LinkedAlignments | None:
+        """What judges sets of alignments, where that is asked for."""
+        sides = () if self.frames is None else self.frames.sides
+        if self.options.max_intron is not None and len(sides) != 1:
+            raise UsageError(
+                f"{named('max_intron')} is for nucleotides against proteins: add {named('translate')} query or target, "
+                "or leave it out"
+            )
+        if not self.options.sum_statistics:
+            return None
+        assert self.significance is not None
+        return LinkedAlignments(self.options, self.significance, sides)
 
     def _ordered(self, query_lengths: Index, target_lengths: Index) -> PairOrder:
         if self.pairs is not None:
@@ -437,23 +453,31 @@ class PairsTask:
         return replace(table.take(rows), corrected_score=whole.given(scores))
 
     def _whole(self, tile: Tile, table: AlignmentTable, n_threads: int, progress: Progress | None) -> AlignmentTable:
-        """The table judged, with the further alignments of its pairs, without those that are culled."""
+        """The table judged, with the further alignments of its pairs and their sums, without those that are culled."""
         table = self._judged(tile, table, n_threads, progress)
         if self.options.max_hsps > 1:
             report = progress and partial(_repeated, progress, tile.n_items)
             align = partial(self._aligned, engine=partial(self._engines.native, n_threads), progress=report)
-            further = FurtherAlignments(self.options, self._least, self._composition, self._suffices)
+            least = self._least if self._linked is None else self._least_of_linked
+            further = FurtherAlignments(self.options, least, self._composition, self._suffices, self.frames)
             table = further.added(table, align, n_threads, report)
+        if self._linked is not None:
+            table = self._linked.added(table)
         return table if self.options.culling is None else table.take(not_culled(table, self.options.culling))
+
+    def _least_of_linked(self, query: Index, target: Index) -> Index:
+        """What further alignments have to score where sets of them are judged."""
+        assert self._linked is not None
+        return self._linked.least(query, target, self._least, (self.queries.lengths, self.targets.lengths))
 
     def _suffices(self, table: AlignmentTable, rows: Index, scores: NDArray[np.int32]) -> NDArray[np.bool_]:
         """Which of these rows have bits and an E-value to be kept, with these scores, which are whole."""
         significance, options, scores = self.significance, self.options, self.options.whole.given(scores)
         assert significance is not None
         is_kept = np.ones(len(rows), bool)
-        if options.max_evalue is not None:
+        if options.sought_evalue is not None:
             lengths = self.queries.lengths[table.query_index[rows]], self.targets.lengths[table.target_index[rows]]
-            is_kept &= significance.evalues(scores, *lengths) <= options.max_evalue
+            is_kept &= significance.evalues(scores, *lengths) <= options.sought_evalue
         if options.min_bits is not None:
             is_kept &= significance.bits(scores) >= options.min_bits
         return is_kept

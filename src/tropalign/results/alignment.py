@@ -154,6 +154,16 @@ class Alignment:
         return self._of_table("corrected_score") if has_scaled else self.score
 
     @property
+    def sum_evalue(self) -> float | None:
+        """E-value of the set of alignments that it belongs to; None without sum statistics."""
+        return None if self._lone is not None or self.table.sum_evalue is None else self._of_table("sum_evalue")
+
+    @property
+    def sum_count(self) -> int | None:
+        """Alignments of the set that it belongs to; None without sum statistics."""
+        return None if self._lone is not None or self.table.sum_count is None else self._of_table("sum_count")
+
+    @property
     def identity(self) -> float:
         """Identical columns over all columns; 0 for an empty alignment."""
         return self.n_identical / max(self.n_columns, 1)

@@ -66,6 +66,10 @@ class AlignmentTable(Table[Alignment]):
         With both strands: 1, or -1 where the query was reverse-complemented.
     corrected_score : int32 or float64, shape (n,), or None
         With ``composition="scaled"`` or a mask: what bits and E-values are of.
+    sum_evalue : float64, shape (n,), or None
+        With `sum_statistics`: E-value of the set of alignments of its pair that it belongs to.
+    sum_count : int32, shape (n,), or None
+        With `sum_statistics`: alignments of that set.
     query_start, query_end, target_start, target_end : int32, shape (n,)
         0-based, half-open; the query's on its original strand.
     n_identical, n_similar, n_gaps, n_columns : int32, shape (n,)
@@ -118,6 +122,8 @@ class AlignmentTable(Table[Alignment]):
     target_frames: Frames | None = None
     corrected_score: Scores | None = None
     hsp: Int32 | None = None
+    sum_evalue: NDArray[np.float64] | None = None
+    sum_count: Int32 | None = None
 
     def __post_init__(self) -> None:
         if self.depth not in DEPTHS:
@@ -388,7 +394,12 @@ def concatenate(tables: Sequence[AlignmentTable]) -> AlignmentTable:
     for table in tables:
         if table.queries is not first.queries or table.targets is not first.targets or table.depth != first.depth:
             raise ValueError("tables of other sequences or another depth cannot be concatenated")
-        for name, words in (("strand", "strands"), ("corrected_score", "scaled scores"), ("hsp", "numbers (hsp)")):
+        for name, words in (
+            ("strand", "strands"),
+            ("corrected_score", "scaled scores"),
+            ("hsp", "numbers (hsp)"),
+            ("sum_evalue", "sums"),
+        ):
             if (getattr(table, name) is None) != (getattr(first, name) is None):
                 raise ValueError(f"tables with and without {words} cannot be concatenated")
     return first._of_rows(first._axis.joined(tables))

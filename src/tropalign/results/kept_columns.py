@@ -38,6 +38,8 @@ KEPT_COLUMNS = (
     KeptColumn("strand", np.int8, "score"),
     KeptColumn("score", np.int32, "score"),
     KeptColumn("corrected_score", np.int32, "score"),
+    KeptColumn("sum_evalue", np.float64, "alignment"),
+    KeptColumn("sum_count", np.int32, "alignment"),
     KeptColumn("query_start", np.int32, "ends"),
     KeptColumn("query_end", np.int32, "ends"),
     KeptColumn("target_start", np.int32, "ends"),
@@ -47,12 +49,14 @@ KEPT_COLUMNS = (
     KeptColumn("n_gaps", np.int32, "alignment"),
     KeptColumn("n_columns", np.int32, "alignment"),
 )
+#: What `SUMS` holds is there with sum statistics.
+SUMS = ("sum_evalue", "sum_count")
 #: With several alignments per pair; with both strands; with scores that are corrected for composition or masks.
-OPTIONAL = ("hsp", "strand", "corrected_score")
+OPTIONAL = ("hsp", "strand", "corrected_score", *SUMS)
 #: In units of the matrix, which may have decimals.
 SCORES = ("score", "corrected_score")
 INDEX_COLUMNS = ("query_index", "target_index")
 END_COLUMNS = tuple(column.name for column in KEPT_COLUMNS if column.depth == "ends")
-COUNT_COLUMNS = tuple(column.name for column in KEPT_COLUMNS if column.depth == "alignment")
+COUNT_COLUMNS = tuple(column.name for column in KEPT_COLUMNS if column.depth == "alignment" and column.name not in SUMS)
 #: What each depth has beside indices, score and strand.
 DEPTH_COLUMNS = {"score": (), "ends": END_COLUMNS, "alignment": (*END_COLUMNS, *COUNT_COLUMNS)}

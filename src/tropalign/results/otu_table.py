@@ -155,7 +155,8 @@ class OtuTable(Result):
         Parameters
         ----------
         path
-            In the format that its suffix names: .tsv (QIIME's classic table) or .biom (BIOM 1.0).
+            In the format that its suffix names: .tsv (QIIME's classic table), .biom (BIOM 1.0) or .hdf5 (BIOM
+            2.1, with the extra ``biom``).
 
         Raises
         ------

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import UsageError, shown
+from tropalign.errors import UsageError, named, shown
 from tropalign.results import gapped, nucleotides, rows
-from tropalign.results.kept_columns import DEPTHS
+from tropalign.results.kept_columns import DEPTHS, SUMS
 
 if TYPE_CHECKING:
     from tropalign.results.alignments import AlignmentTable
@@ -138,6 +138,18 @@ def _bits(table: AlignmentTable) -> Values:
 
 def _evalues(table: AlignmentTable) -> Values:
     return _significance(table).evalues(_judged(table), *_lengths(table))
+
+
+def _of_sums(name: str) -> Callable[[AlignmentTable], Values]:
+    """What sum statistics add."""
+
+    def of(table: AlignmentTable) -> Values:
+        values: Values | None = getattr(table, name)
+        if values is None:
+            raise UsageError(f"{name} is what sum statistics tell of alignments: add {named('sum_statistics')}")
+        return values
+
+    return of
 
 
 def _pair(table: AlignmentTable) -> NDArray[np.int64]:
@@ -300,6 +312,21 @@ _SCORES = (
     ),
     OutputColumn("bits", "the score in bits (local mode)", np.float64, "score", _bits, "bits", ("bitscore",)),
     OutputColumn("evalue", "E-value (local mode)", np.float64, "score", _evalues, "evalue"),
+    OutputColumn(
+        "sum_evalue",
+        "E-value of the set of alignments that it is one of (--sum-statistics)",
+        np.float64,
+        "alignment",
+        _of_sums("sum_evalue"),
+        "evalue",
+    ),
+    OutputColumn(
+        "sum_count",
+        "alignments of that set (--sum-statistics)",
+        np.int32,
+        "alignment",
+        _of_sums("sum_count"),
+    ),
 )
 
 _PLACES = (
@@ -428,18 +455,18 @@ OUTPUT_COLUMNS = {column.name: column for column in (*_SEQUENCES, *_SCORES, *_PL
 #: Columns that stores know beside sequences.
 TAXA = frozenset({"staxid", "lineage"})
 #: Columns that only local alignments have.
-SIGNIFICANCE = frozenset({"bits", "evalue"})
+SIGNIFICANCE = frozenset({"bits", "evalue", *SUMS})
 #: What tables show where no columns are chosen, as far as the depth has it; ``hsp`` with several alignments per pair,
-#: ``strand`` with both strands only, frames of what was translated.
+#: ``strand`` with both strands only, frames of what was translated, sums with sum statistics.
 _DEFAULTS = (
-    "query", "target", "hsp", "query_frame", "target_frame", "strand", "score", "query_start", "query_end",
+    "query", "target", "hsp", "query_frame", "target_frame", "strand", "score", *SUMS, "query_start", "query_end",
     "target_start", "target_end", "identity", "similarity", "gaps", "columns", "cigar",
 )  # fmt: skip
 _ALIASES = {alias: column.name for column in OUTPUT_COLUMNS.values() for alias in column.aliases}
 
 
 def default_names(
-    depth: str, has_strand: bool, translated: Iterable[str] = (), has_hsp: bool = False
+    depth: str, has_strand: bool, translated: Iterable[str] = (), has_hsp: bool = False, has_sums: bool = False
 ) -> tuple[str, ...]:
     """The columns of a table of that depth where none are chosen; `translated` sides have that of their frames."""
     absent = {"query_frame", "target_frame"}.difference(f"{side}_frame" for side in translated)
@@ -447,6 +474,8 @@ def default_names(
         absent.add("strand")
     if not has_hsp:
         absent.add("hsp")
+    if not has_sums:
+        absent.update(SUMS)
     return tuple(
         name
         for name in _DEFAULTS
@@ -458,7 +487,9 @@ def own_names(table: AlignmentTable) -> tuple[str, ...]:
     """The columns of a table where none are chosen."""
     sides = {"query": table.query_frames, "target": table.target_frames}
     translated = (side for side, frames in sides.items() if frames is not None)
-    return default_names(table.depth, table.strand is not None, translated, table.hsp is not None)
+    has = (getattr(table, name) is not None for name in ("strand", "hsp", "sum_evalue"))
+    has_strand, has_hsp, has_sums = has
+    return default_names(table.depth, has_strand, translated, has_hsp, has_sums)
 
 
 def chosen_names(words: Iterable[str]) -> tuple[str, ...]:

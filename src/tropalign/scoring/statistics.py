@@ -269,11 +269,59 @@ class ScoreStatistics:
         [94587000.0]
         """
         lengths = _checked_lengths(query_lengths, "queries")
+        shorter = self.length_adjustments(query_lengths, n_residues, n_sequences)
+        return np.asarray((lengths - shorter) * np.maximum(n_residues - n_sequences * shorter, 1.0))
+
+    def length_adjustments(self, query_lengths: ArrayLike, n_residues: int, n_sequences: int) -> NDArray[np.float64]:
+        """Residues that an alignment takes which is expected once: by so much both lengths are shorter than they seem.
+
+        Parameters
+        ----------
+        query_lengths : whole numbers, any shape
+            Residues of each query.
+        n_residues, n_sequences
+            As of `evalues`.
+
+        Returns
+        -------
+        float64, the shape of query_lengths
+            Whole numbers, 0 or more.
+
+        Raises
+        ------
+        UsageError
+            As `evalues`.
+
+        Examples
+        --------
+        >>> statistics = tropalign.score_statistics("BLOSUM62", tropalign.Gap(11, 1))
+        >>> statistics.length_adjustments([200], n_residues=1_000_000, n_sequences=3000).tolist()
+        [91.0]
+        """
+        lengths = _checked_lengths(query_lengths, "queries")
         _check_space(n_residues, n_sequences)
         each, where = np.unique(lengths, return_inverse=True)
         shorter = self._adjustments(each, float(n_residues), float(n_sequences))
-        spaces = (each - shorter) * np.maximum(n_residues - n_sequences * shorter, 1.0)
-        return np.asarray(spaces[where].reshape(lengths.shape))
+        return np.asarray(shorter[where].reshape(lengths.shape))
+
+    def nats(self, scores: ArrayLike) -> NDArray[np.float64]:
+        """Scores as sums of several take them: lambda S - ln K, of scores in whole steps (`score_step`).
+
+        Parameters
+        ----------
+        scores : numbers, any shape
+            Scores of local alignments.
+
+        Returns
+        -------
+        float64, the same shape
+
+        Examples
+        --------
+        >>> float(tropalign.score_statistics("BLOSUM62", tropalign.Gap(11, 1)).nats(100).round(2))
+        29.89
+        """
+        return np.asarray(self.lambda_ * self._stepped(scores) - log(self.k))
 
     def _adjustments(self, m: NDArray[np.float64], n: float, n_sequences: float) -> NDArray[np.float64]:
         """What is taken off both lengths, as BLAST_ComputeLengthAdjustment finds it.

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tropalign.errors import InputError, shown
 from tropalign.sequences.alphabet import GAP_LETTERS
-from tropalign.sequences.files import Source, file_name, read_lines, tell_of_latin_1
+from tropalign.sequences.files import Source, file_name, mistaken, read_lines, tell_of_latin_1
 from tropalign.sequences.texts import decoded
 
 if TYPE_CHECKING:
@@ -208,7 +208,8 @@ def _read_phylip(lines: Iterator[tuple[int, bytes]], rows: _Rows) -> None:
     words = head.split()
     if len(words) < 2 or not (words[0].isdigit() and words[1].isdigit()):
         raise InputError(
-            "this is no alignment: FASTA begins with '>', PHYLIP with two numbers, Stockholm with '# STOCKHOLM', "
+            mistaken(head, "an alignment")
+            or "this is no alignment: FASTA begins with '>', PHYLIP with two numbers, Stockholm with '# STOCKHOLM', "
             "Clustal with 'CLUSTAL', MSF with '!!' or 'PileUp'",
             file=rows.file,
             line=number,

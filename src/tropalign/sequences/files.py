@@ -25,6 +25,13 @@ TRUNCATED = "the compressed file is truncated: fetch or write it again"
 #: How much of a file is looked at before it is taken for text.
 FIRST_BYTES = 1 << 16
 
+#: How files begin that are named where sequences or alignments belong; what they are, and what takes them.
+_MISTAKEN = {
+    b"HMMER": ("a profile HMM", "search and scan take models, and build makes them of alignments"),
+    b"# STOCKHOLM": ("an alignment in Stockholm", "build makes a model of it, and tree a tree"),
+    b"#NEXUS": ("a NEXUS file", "write it as FASTA, or a tree as Newick"),
+}
+
 
 def is_stream(source: object) -> bool:
     """Whether this is an open file or stream."""
@@ -72,6 +79,20 @@ def opened(source: Source, count: Callable[[int], None] | None = None) -> Iterat
             # A thread that waits for a pipe or a terminal could not be ended.
             stream = closed_after.enter_context(_Ahead(stream))
         yield io.BufferedReader(_Named(stream, file), BUFFER_BYTES)
+
+
+def mistaken(head: bytes, wanted: str) -> str | None:
+    """A sentence on a file that begins so where something else is wanted; None where it is not known.
+
+    Examples
+    --------
+    >>> mistaken(b"HMMER3/f [3.4]", "FASTA")
+    'this is a profile HMM and not FASTA: search and scan take models, and build makes them of alignments'
+    """
+    for begin, (what, remedy) in _MISTAKEN.items():
+        if head.startswith(begin):
+            return f"this is {what} and not {wanted}: {remedy}"
+    return None
 
 
 def read_text(source: Source, most_bytes: int | None = None) -> str:

@@ -24,6 +24,8 @@ _TAG = re.compile(rb"(?<![^ \n])OX=([0-9]{1,10})(?![^ \n])")
 class FoundTaxa:
     """Finds the taxon of each record: the table's, else that of a store, else that of its header (``OX=9606``).
 
+    The table knows a record by its name, or by an accession in it.
+
     Parameters
     ----------
     sources
@@ -51,8 +53,9 @@ class FoundTaxa:
             lineage = np.array([self._number(own.lineages[k]) for k in used.tolist()], np.int64)[place]
         if self._table is not None:
             for k, name in enumerate(block.names):
-                if (row := self._table.rows.get(name)) is not None:
-                    self._unmet.discard(name)
+                if (known := self._table.name_of(name)) is not None:
+                    self._unmet.discard(known)
+                    row = self._table.rows[known]
                     taxids[k], lineage[k] = row.taxid, self._number(row.lineage)
         self._taxids.append(taxids)
         self._lineage.append(lineage)

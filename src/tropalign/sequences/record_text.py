@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError
-from tropalign.sequences.files import BYTE_ORDER_MARK
+from tropalign.sequences.files import BYTE_ORDER_MARK, mistaken
 
 #: Blanks that may precede the first record; more is no sequence file (and may be endless).
 MOST_BLANKS = 1 << 20
@@ -71,7 +71,8 @@ class RecordText(io.RawIOBase):
         if body.startswith(STORE_MAGIC):
             raise InputError("a sequence store cannot be read from a stream: name the file", file=self._file)
         if body[:1] not in (b">", b"@"):
-            raise InputError(_NEITHER, file=self._file, line=self.blank_lines + 1)
+            what = mistaken(body, "sequences (FASTA or FASTQ)") or _NEITHER
+            raise InputError(what, file=self._file, line=self.blank_lines + 1)
         return body
 
     def next_bytes(self, rest: NDArray[np.uint8], wanted: int) -> tuple[NDArray[np.uint8], bool]:

@@ -1,6 +1,7 @@
 """Files that say which taxon a sequence is of, and what a taxon's lineage is.
 
-* A table: ``name<tab>taxid``, or ``name<tab>taxid<tab>lineage``, as makeblastdb's -taxid_map.
+* A table: ``name<tab>taxid``, or ``name<tab>taxid<tab>lineage``, as makeblastdb's -taxid_map; or NCBI's
+  ``prot.accession2taxid``: ``accession<tab>accession.version<tab>taxid<tab>gi``. A name may be an accession.
 * NCBI's taxdump: ``nodes.dmp`` (a taxon's parent), ``names.dmp`` (its names) and ``merged.dmp`` (former numbers), in a
   folder or as the archive ``taxdump.tar.gz``.
 """
@@ -22,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError, TropalignWarning, counted, shown
+from tropalign.properties import cached_property
 from tropalign.sequences.files import Source, file_name, read_text
 from tropalign.sequences.texts import decoded
 
@@ -33,6 +35,14 @@ MOST_BYTES = 1 << 31
 MOST_RANKS = 1000
 ROOT = 1
 _FILES = ("nodes.dmp", "names.dmp")
+#: Columns of NCBI's tables of accessions: accession, accession.version, taxid, gi.
+N_NCBI_CELLS = 4
+#: What stands before accessions in NCBI's and UniProt's names.
+DATABASES = frozenset(
+    {"gi", "ref", "gb", "emb", "dbj", "sp", "tr", "pir", "prf", "pdb", "lcl", "gnl", "tpg", "tpe", "tpd"}
+)
+#: An accession with its version: letters, digits and underscores, a dot, a number.
+_VERSIONED = re.compile(r"([A-Za-z0-9_]+)\.[0-9]+")
 
 
 @dataclass(frozen=True)
@@ -74,6 +84,8 @@ class TaxonTable:
                 continue
             cells = [cell.strip() for cell in line.split("\t")] if "\t" in line else line.split()
             where = f"{file}, line {number}"
+            if len(cells) == N_NCBI_CELLS and cells[1].startswith(cells[0]):
+                cells = cells[1:3]
             if not 2 <= len(cells) <= 3 or not cells[0]:
                 raise InputError(
                     "this is no table of taxids: write a name, a tab and a taxid, and behind another tab a lineage, if "
@@ -96,6 +108,36 @@ class TaxonTable:
         if not rows:
             raise InputError("it names no sequence: write lines of a name, a tab and a taxid", file=file)
         return cls(file, rows)
+
+    @cached_property
+    def _without_version(self) -> dict[str, str | None]:
+        """Names of the table by their accessions without versions; None where versions are of several taxa."""
+        found: dict[str, str | None] = {}
+        for name, row in self.rows.items():
+            if (parts := _VERSIONED.fullmatch(name)) is None:
+                continue
+            other = found.setdefault(parts[1], name)
+            if other is not None and self.rows[other].taxid != row.taxid:
+                found[parts[1]] = None
+        return found
+
+    def name_of(self, name: str) -> str | None:
+        """The table's name of a sequence: its own, that of an accession in it, or one of another version; else None.
+
+        Examples
+        --------
+        >>> table = TaxonTable("t", {"P12345": TableRow(9606, "", 1), "NP_1.2": TableRow(10090, "", 2)})
+        >>> [table.name_of(name) for name in ("sp|P12345|A_HUMAN", "P12345.3", "gi|5|ref|NP_1.2|", "NP_1", "Q1")]
+        ['P12345', 'P12345', 'NP_1.2', 'NP_1.2', None]
+        """
+        if name in self.rows:
+            return name
+        accessions = [word for word in name.split("|") if word and word not in DATABASES] if "|" in name else [name]
+        bare = [
+            accession if (parts := _VERSIONED.fullmatch(accession)) is None else parts[1] for accession in accessions
+        ]
+        exact = (word for word in (*accessions, *bare) if word in self.rows)
+        return next(exact, next((known for word in bare if (known := self._without_version.get(word))), None))
 
     def line_of(self, taxid: int) -> int | None:
         """The first line with this taxid; None where there is none."""

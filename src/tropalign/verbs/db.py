@@ -38,7 +38,8 @@ class Build(Command):
         metavar="FILE",
         holds="table",
         label="Table of taxids",
-        help="a table of lines with a name, a tab and NCBI's taxid, and behind another tab a lineage, if there is one; "
+        help="a table of lines with a name or accession, a tab and NCBI's taxid, and behind another tab a lineage, if "
+        "there is one, or NCBI's prot.accession2taxid; "
         "sequences that it does not name have the taxid of UniProt's headers (OX=9606)",
     )
     taxdump: str | None = input_file(

@@ -144,7 +144,9 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         if not form.takes_columns or form.own_columns or self.report not in (None, "alignment"):
             return None
         columns = COLUMNS.replace("strand", "query_frame,target_frame") if self.translate else COLUMNS
-        return columns.replace("target,", "target,hsp,", 1) if self.max_hsps > 1 else columns
+        if self.max_hsps > 1:
+            columns = columns.replace("target,", "target,hsp,", 1)
+        return columns.replace("evalue,", "evalue,sum_evalue,sum_count,", 1) if self.sum_statistics else columns
 
     def by_alphabet(self, alphabet: Alphabet) -> dict[str, Any]:
         """Strands and composition, where nothing is said of these."""

@@ -26,9 +26,11 @@ from tropalign.pairwise.options import (
     ReportName,
     SelectionOptions,
     SelfOption,
+    SumOptions,
     TranslationOptions,
 )
 from tropalign.results import MatrixValue
+from tropalign.results.kept_columns import SUMS
 from tropalign.verbs.alignment import AlignmentOptions, ModesOptions
 from tropalign.verbs.command import Served
 from tropalign.verbs.run_options import SEQUENCE_FILES, RunOptions, devices_of, started
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
     from tropalign.formats.header import Header
     from tropalign.formats.pairs import PairsFormat
     from tropalign.formats.pairs.context import PairsContext
+    from tropalign.formats.pairs.tables import ShownColumns
     from tropalign.pairwise import PairsTask
     from tropalign.sequences import Alphabet, SequenceBatch
     from tropalign.verbs.alignment import Side
@@ -130,6 +133,7 @@ class PairsCommand(
     CompositionOption,
     MaskOptions,
     HspsOption,
+    SumOptions,
     SelfOption,
     ReciprocalOption,
     CullingOption,
@@ -311,6 +315,7 @@ class PairsCommand(
             self.refuse(
                 "corrected_score is what composition or masks leave of the score: add --composition adjusted or --mask"
             )
+        self._check_sums(shown)
         if self.max_hsps > 1 and self.mode != "local":
             self.refuse("--max-hsps is for local alignments, of which a pair has several: use --mode local")
         if not shown.names:
@@ -336,6 +341,19 @@ class PairsCommand(
             column_bytes=form.column_bytes + (0.0 if form.is_in_blocks else shown.letters),
             shows_significance=is_local and shown.have_significance,
         )
+
+    def _check_sums(self, shown: ShownColumns) -> None:
+        """Refuses sum statistics of one alignment, and columns of sums that nobody asked for."""
+        if self.sum_statistics and self.max_hsps == 1:
+            self.refuse("--sum-statistics judges several alignments of a pair together: add --max-hsps, such as 10")
+        if self.max_intron is not None and not self.sum_statistics:
+            self.refuse("--max-intron says which alignments --sum-statistics links: add --sum-statistics")
+        if self.max_intron is not None and self.translate not in ("query", "target"):
+            self.refuse(
+                "--max-intron is for nucleotides against proteins: add --translate query or target, or leave it out"
+            )
+        if not self.sum_statistics and (asked := [name for name in shown.names if name in SUMS]):
+            self.refuse(f"{asked[0]} is what sum statistics tell of alignments: add --sum-statistics")
 
     def matrix_request(self) -> Request:
         """What a matrix of all pairs holds."""

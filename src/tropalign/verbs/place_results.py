@@ -83,7 +83,7 @@ class ResultOptions(Options, group="results"):
         suffix=".biom",
         metavar="FILE",
         help="with --counts and --taxonomy: that table with the lineage of each read, .tsv (QIIME's classic table) or "
-        ".biom (BIOM 1.0)",
+        ".biom (BIOM 1.0) or .hdf5 (BIOM 2.1)",
         form_help="With a table of counts and lineages of the tips: that table with the lineage of each read, BIOM 1.0",
     )
     html: str | None = output_file(

@@ -36,7 +36,8 @@ class SampleOptions(Options, group="samples"):
         output="table",
         suffix=".biom",
         metavar="FILE",
-        help="reads of each sample, a row per representative: .tsv (QIIME's classic table) or .biom (BIOM 1.0)",
+        help="reads of each sample, a row per representative: .tsv (QIIME's classic table), .biom (BIOM 1.0) or .hdf5 "
+        "(BIOM 2.1)",
         form_help="Reads of each sample, a row per representative (BIOM 1.0)",
     )
     samples: SampleRule | None = option(

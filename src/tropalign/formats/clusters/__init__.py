@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tropalign.formats.format import FASTA, HTML, RESULT, TEXT, TSV, Format
+from tropalign.formats.format import BYTES, FASTA, HTML, RESULT, TEXT, TSV, Format
 
 if TYPE_CHECKING:
     from tropalign.results.clusters import Clusters
@@ -22,6 +22,7 @@ FORMATS = {
     "counts": (
         Format("tsv", (".tsv", ".txt"), TEXT, "QIIME's classic table", "clusters.otu_tables"),
         Format("biom", (".biom",), TEXT, "BIOM 1.0 for QIIME 2 and phyloseq", "clusters.otu_tables"),
+        Format("biom2", (".hdf5", ".h5"), BYTES, "BIOM 2.1 (HDF5) for QIIME 2 and biom-format", "clusters.biom_hdf5"),
     ),
     "representatives": (Format(FASTA[0], (*FASTA[1], ".fna"), TEXT, "", "clusters.tables"),),
 }

@@ -1,4 +1,4 @@
-"""Reads tables of counts that `otu_tables` and others write: QIIME's classic one as text, and BIOM 1.0 as JSON."""
+"""Reads tables of counts, ours and others': QIIME's classic one as text, BIOM 1.0 as JSON, BIOM 2.1 as HDF5."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def read_otu_table(path: str | os.PathLike[str]) -> OtuTable:
     Parameters
     ----------
     path
-        QIIME's classic table (tabs; the last of the first lines that begin with ``#`` names the samples) or BIOM 1.0
-        (JSON), which its content tells. Metadata of samples are left out.
+        QIIME's classic table (tabs; the last of the first lines that begin with ``#`` names the samples), BIOM 1.0
+        (JSON) or BIOM 2.1 (HDF5, with the extra ``biom``), which its content tells. Metadata of samples are left out.
 
     Returns
     -------
@@ -42,7 +42,7 @@ def read_otu_table(path: str | os.PathLike[str]) -> OtuTable:
     Raises
     ------
     InputError
-        Neither of the two; a name that is missing or there twice; what is no whole number of reads.
+        None of these; a name that is missing or there twice; what is no whole number of reads.
 
     Examples
     --------
@@ -57,9 +57,10 @@ def read_otu_table(path: str | os.PathLike[str]) -> OtuTable:
     file = file_name(path)
     if size_of(path) is not None:  # standard input can be read once
         with opened(path) as stream:
-            if stream.read(len(HDF5)) == HDF5:
-                remedy = "make BIOM 1.0 of it with biom convert --to-json -i FILE -o OTHER.biom"
-                raise InputError(f"this is BIOM 2 (HDF5): {remedy}", file=file)
+            if (begin := stream.read(len(HDF5))) == HDF5:
+                from tropalign.formats.clusters.biom_hdf5 import content_of_hdf5
+
+                return table_of_content(content_of_hdf5(begin + stream.read(MOST_BYTES), file), file)
     text = read_text(path, MOST_BYTES)
     return _of_json(text, file) if text.lstrip().startswith("{") else _of_lines(text.split("\n"), file)
 
@@ -94,6 +95,14 @@ def _of_json(text: str, file: str) -> OtuTable:
     """The table of a BIOM file."""
     try:
         content = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise _no_biom(error, file) from None
+    return table_of_content(content, file)
+
+
+def table_of_content(content: Any, file: str) -> OtuTable:
+    """The table of what a BIOM file holds. Raises InputError where it does not hold together."""
+    try:
         rows, columns = content["rows"], content["columns"]
         names, samples = [row["id"] for row in rows], [column["id"] for column in columns]
         if content["shape"] != [len(names), len(samples)]:
@@ -102,9 +111,13 @@ def _of_json(text: str, file: str) -> OtuTable:
         taxa = [(row.get("metadata") or {}).get("taxonomy") for row in rows]
         lineages = None if all(each is None for each in taxa) else [_lineage(each) for each in taxa]
     except (ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError, RecursionError) as error:
-        reason = shown(f"{type(error).__name__}: {str(error)[:80]}")
-        raise InputError(f"this is no BIOM 1.0 ({reason}): write the table again", file=file) from None
+        raise _no_biom(error, file) from None
     return _table(names, _checked(samples, "sample", file), entries, lineages, file)
+
+
+def _no_biom(error: Exception, file: str) -> InputError:
+    reason = shown(f"{type(error).__name__}: {str(error)[:80]}")
+    return InputError(f"this is no BIOM ({reason}): write the table again", file=file)
 
 
 def _entries(content: Any, names: Sequence[str], file: str) -> Iterator[Entry]:

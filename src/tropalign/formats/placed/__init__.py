@@ -5,7 +5,7 @@ from dataclasses import replace
 from tropalign.formats.clusters import FORMATS as OF_CLUSTERS
 from tropalign.formats.format import FASTA, HTML, PARQUET, PHYLIP, RESULT, TSV, Format
 
-_CLASSIC, _BIOM = OF_CLUSTERS["counts"]
+_CLASSIC, _BIOM, _BIOM2 = OF_CLUSTERS["counts"]
 _OUTPUTS = {
     "placed/rows": (
         Format(*FASTA, "placed.rows"),
@@ -19,6 +19,7 @@ _OUTPUTS = {
     "placed/otus": (
         replace(_CLASSIC, name="otus", module="placed.otus"),
         replace(_BIOM, module="placed.otus"),
+        replace(_BIOM2, module="placed.otus"),
     ),
     "placed/report": (Format(*HTML, "placed.report"),),
 }

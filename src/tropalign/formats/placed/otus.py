@@ -1,4 +1,4 @@
-"""The table that counted reads, with their lineages as its taxonomy: QIIME's classic one, and BIOM 1.0."""
+"""The table that counted reads, with their lineages as its taxonomy: QIIME's classic one, BIOM 1.0 and BIOM 2.1."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import IO
 import numpy as np
 
 from tropalign.errors import InputError
+from tropalign.formats.clusters.biom_hdf5 import hdf5_bytes, require
 from tropalign.formats.clusters.otu_tables import assemble_biom, biom_text, classic_text
 from tropalign.formats.format import Codec
 from tropalign.formats.header import Header
@@ -57,5 +58,11 @@ def assemble_json(parts: Iterable[bytes], out: IO[bytes], header: Header, contex
     assemble_biom([biom_text(gathered(parts, context))], out, header, context)
 
 
+def assemble_hdf5(parts: Iterable[bytes], out: IO[bytes], header: Header, context: PlacedContext) -> None:
+    """The table as HDF5."""
+    out.write(hdf5_bytes(gathered(parts, context), header.version))
+
+
 OTUS = Codec(encode, assemble_tsv, assembled_with=("samples",))
 BIOM = Codec(encode, assemble_json, assembled_with=("samples",))
+BIOM2 = Codec(encode, assemble_hdf5, assembled_with=("samples",), is_binary=True, require=require)

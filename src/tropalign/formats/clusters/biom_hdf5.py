@@ -1,0 +1,127 @@
+"""Tables of counts as BIOM 2.1, which is HDF5 (biom-format.org/documentation/format_versions/biom-2.1.html).
+
+Equal tables have equal bytes: `creation-date`, which the format asks for, is the first day of 1970.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterable
+from typing import IO, Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from tropalign.errors import InputError
+from tropalign.formats.clusters.otu_tables import UNASSIGNED, encode_biom
+from tropalign.formats.format import Codec
+from tropalign.formats.header import Header
+from tropalign.formats.part_arrays import DAMAGED_PART
+from tropalign.results.lineages import Lineage
+from tropalign.results.otu_table import OtuTable
+
+_URL = "http://biom-format.org"
+#: What h5py raises for a damaged file.
+_FAULTS = (OSError, KeyError, ValueError, TypeError, IndexError, AttributeError, RuntimeError, OverflowError)
+
+
+def require() -> None:
+    """Raises InputError where h5py is missing."""
+    _h5py("write .biom, which is BIOM 1.0")
+
+
+def _h5py(instead: str) -> Any:
+    try:
+        import h5py
+    except ImportError:
+        raise InputError(f"BIOM 2.1 needs h5py: pip install 'tropalign[biom]', or {instead}") from None
+    return h5py
+
+
+def hdf5_bytes(table: OtuTable, version: str) -> bytes:
+    """A table as a file of HDF5."""
+    h5py = _h5py("write .biom, which is BIOM 1.0")
+    shape = len(table.names), len(table.samples)
+    counts = csr_array((table.reads.astype(np.float64), (table.cluster, table.sample)), shape=shape)
+    sink = io.BytesIO()
+    with h5py.File(sink, "w", libver="earliest") as file:
+        file.attrs.update({"id": "", "type": "OTU table", "format-url": _URL, "generated-by": f"tropalign {version}"})
+        file.attrs["creation-date"] = "1970-01-01T00:00:00"
+        file.attrs["format-version"] = np.array([2, 1])
+        file.attrs["shape"], file.attrs["nnz"] = np.array(shape), counts.nnz
+        text = h5py.string_dtype()
+        for axis, names, matrix in (
+            ("observation", table.names, counts),
+            ("sample", table.samples, counts.tocsc()),
+        ):
+            for group in ("matrix", "metadata", "group-metadata"):
+                file.create_group(f"{axis}/{group}")
+            _add(file, f"{axis}/ids", np.array(names, object), text)
+            _add(file, f"{axis}/matrix/data", matrix.data, np.float64)
+            _add(file, f"{axis}/matrix/indices", matrix.indices, np.int32)
+            _add(file, f"{axis}/matrix/indptr", matrix.indptr, np.int32)
+        if table.lineages is not None:
+            _add(file, "observation/metadata/taxonomy", _ranks(table.lineages), text)
+    return sink.getvalue()
+
+
+def _add(file: Any, name: str, values: Any, dtype: Any) -> None:
+    file.create_dataset(name, data=values, dtype=dtype, track_times=False)
+
+
+def _ranks(lineages: tuple[Lineage, ...]) -> Any:
+    """Ranks side by side, empty behind the last one of a row; shape (n, most ranks)."""
+    rows = [lineage or (UNASSIGNED,) for lineage in lineages]
+    most = max(map(len, rows), default=1)
+    return np.array([[*row, *[""] * (most - len(row))] for row in rows], object).reshape(len(rows), most)
+
+
+def content_of_hdf5(data: bytes, file: str) -> Any:
+    """What a file of BIOM 2 holds, as BIOM 1.0 has it: a dictionary.
+
+    Raises
+    ------
+    InputError
+        It is damaged, or h5py is missing.
+    """
+    h5py = _h5py("make BIOM 1.0 of it with biom convert --to-json -i FILE -o OTHER.biom")
+    try:
+        with h5py.File(io.BytesIO(data), "r") as found:
+            names, samples = (found[f"{axis}/ids"].asstr()[:].tolist() for axis in ("observation", "sample"))
+            values, index, starts = (found[f"observation/matrix/{name}"][:] for name in ("data", "indices", "indptr"))
+            if len(starts) != len(names) + 1 or int(starts[-1]) != len(index) or (np.diff(starts) < 0).any():
+                raise ValueError("another number of rows than it has names")
+            row = np.repeat(np.arange(len(names)), np.diff(starts))
+            taxa: list[Any] = [None] * len(names)
+            if "observation/metadata/taxonomy" in found:
+                ranks = found["observation/metadata/taxonomy"].asstr()[:]
+                taxa = [list(each) if ranks.ndim == 2 else str(each) for each in ranks]
+    except _FAULTS as error:
+        raise InputError(f"this is no BIOM 2.1 ({type(error).__name__}): write the table again", file=file) from None
+    about = [None if each is None else {"taxonomy": each} for each in taxa]
+    return {
+        "shape": [len(names), len(samples)],
+        "rows": [{"id": name, "metadata": each} for name, each in zip(names, about, strict=True)],
+        "columns": [{"id": name} for name in samples],
+        "data": zip(row.tolist(), index.tolist(), values.tolist(), strict=True),
+    }
+
+
+def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: object) -> None:
+    """The table."""
+    (part,) = parts
+    try:
+        content = json.loads(part)
+        places = np.array(content["data"], np.int64).reshape(-1, 3)
+        names, samples = (tuple(each["id"] for each in content[axis]) for axis in ("rows", "columns"))
+        about = [each["metadata"] for each in content["rows"]]
+        lineages = None if None in about else tuple(tuple(each["taxonomy"]) for each in about)
+        cluster, sample, reads = (np.ascontiguousarray(places[:, k]) for k in range(3))
+        table = OtuTable(names, samples, cluster, sample, reads, lineages)
+    except (ValueError, KeyError, TypeError, OverflowError):
+        raise InputError(DAMAGED_PART) from None
+    out.write(hdf5_bytes(table, header.version))
+
+
+BIOM2 = Codec(encode_biom, assemble, is_binary=True, require=require)
