@@ -168,16 +168,17 @@ def _sides(batch: SequenceBatch, fixed: SequenceBatch | None) -> NDArray[np.bool
         for k in range(len(one)):
             table.n_having[table.words(one, k)[0]] += 1
     first, copy_of = unique_sequences(batch)
-    n_copies, is_other = np.bincount(copy_of).tolist(), np.zeros(len(first), bool)
+    n_copies: list[int] = np.bincount(copy_of).tolist()
+    is_other = np.zeros(len(first), np.bool_)
     for number in range(MOST_ROUNDS):
         before = is_other.copy()
-        for one, k in enumerate(first.tolist()):
+        for kind, k in enumerate(first.tolist()):
             words = table.words(batch, k)
             if number:
-                table.n_having[words[int(is_other[one])]] -= n_copies[one]
+                table.n_having[words[int(is_other[kind])]] -= n_copies[kind]
             plus, minus = (int(table.n_having[some].sum()) for some in words)
-            is_other[one] = minus > WORD_RATIO * plus + WORD_EXCESS
-            table.n_having[words[int(is_other[one])]] += n_copies[one]
+            is_other[kind] = minus > WORD_RATIO * plus + WORD_EXCESS
+            table.n_having[words[int(is_other[kind])]] += n_copies[kind]
         if number and (is_other == before).all():
             break
     return is_other[copy_of]
