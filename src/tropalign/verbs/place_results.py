@@ -59,10 +59,10 @@ class ResultOptions(Options, group="results"):
         holds="table",
         metavar="FILE",
         label="Table of counts",
-        help="how many reads of each sample each read stands for: the table of cluster or derep (--otu-table), as .tsv "
-        "or .biom (default: ;size=N in names)",
+        help="how many reads of each sample each read stands for: the table of cluster or derep (--otu-table), as .tsv, "
+        ".biom or .hdf5 (default: ;size=N in names)",
         form_help="How many reads of each sample each read stands for: the table of Cluster or Dereplicate, TSV or "
-        "BIOM 1.0 (default: ;size=N in names)",
+        "BIOM (default: ;size=N in names)",
     )
     taxa: str | None = output_file(
         output="taxa",
