@@ -138,8 +138,7 @@ class MsaRun:
             parts.finish()
 
     def _write(self, alignment: MultipleAlignment) -> None:
-        sections = {id(output): [output.writer.encode(alignment)] for output in self.outputs}
-        write_outputs(self.outputs, lambda output: sections[id(output)])
+        write_outputs(self.outputs, lambda output: output.writer.blocks(alignment))
 
     def fingerprint(self) -> str:
         """SHA-256 of family and parameters, in hexadecimal."""

@@ -59,8 +59,8 @@ class ResultOptions(Options, group="results"):
         holds="table",
         metavar="FILE",
         label="Table of counts",
-        help="how many reads of each sample each read stands for: the table of cluster or derep (--otu-table), as .tsv, "
-        ".biom or .hdf5 (default: ;size=N in names)",
+        help="how many reads of each sample each read stands for: the table of cluster or derep (--otu-table), as "
+        ".tsv, .biom or .hdf5 (default: ;size=N in names)",
         form_help="How many reads of each sample each read stands for: the table of Cluster or Dereplicate, TSV or "
         "BIOM (default: ;size=N in names)",
     )

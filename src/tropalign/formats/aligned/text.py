@@ -68,36 +68,51 @@ def blocks(alignment: MultipleAlignment, width: int = BLOCK_COLUMNS) -> Iterator
         yield begin, min(begin + width, alignment.n_columns)
 
 
-def encode_fasta(alignment: MultipleAlignment, context: AlignedContext) -> bytes:
+def each_row(alignment: MultipleAlignment) -> Iterator[NDArray[np.uint8]]:
+    """The letters of one row after another: of a million rows not all fit the memory at a time."""
+    return (np.frombuffer(alignment.row(k), np.uint8) for k in range(len(alignment)))
+
+
+def fasta_blocks(alignment: MultipleAlignment, context: AlignedContext) -> Iterator[bytes]:
     """The records; what followed a name in its header stays."""
     descriptions = alignment.sequences.descriptions or ("",) * len(alignment)
-    out = bytearray()
-    for name, description, letters in zip(lines(alignment), descriptions, alignment.letters, strict=True):
+    for name, description, letters in zip(lines(alignment), descriptions, each_row(alignment), strict=True):
         more = b" " + b" ".join(description.encode().split()) if description else b""
-        out += b">" + name + more + b"\n" + letters.tobytes() + b"\n"
-    return bytes(out)
+        yield b">" + name + more + b"\n" + letters.tobytes() + b"\n"
+
+
+def encode_fasta(alignment: MultipleAlignment, context: AlignedContext) -> bytes:
+    """The records in one piece."""
+    return b"".join(fasta_blocks(alignment, context))
+
+
+def a3m_blocks(alignment: MultipleAlignment, context: AlignedContext) -> Iterator[bytes]:
+    """The records, the first of which is the query of HH-suite and structure predictors, where there is no model."""
+    first = np.frombuffer(alignment.row(0), np.uint8)
+    is_match = first != GAP if alignment.is_node is None else alignment.is_node
+    table = np.frombuffer(bytes(range(256)), np.uint8)
+    upper, lower = (np.frombuffer(cased, np.uint8) for cased in (table.tobytes().upper(), table.tobytes().lower()))
+    for name, letters in zip(lines(alignment), each_row(alignment), strict=True):
+        stays = is_match | (letters != GAP)
+        yield b">" + name + b"\n" + np.where(is_match, upper[letters], lower[letters])[stays].tobytes() + b"\n"
 
 
 def encode_a3m(alignment: MultipleAlignment, context: AlignedContext) -> bytes:
-    """The records, the first of which is the query of HH-suite and structure predictors, where there is no model."""
-    letters = alignment.letters
-    is_match = letters[0] != GAP if alignment.is_node is None else alignment.is_node
-    table = np.frombuffer(bytes(range(256)), np.uint8)
-    upper, lower = (np.frombuffer(cased, np.uint8) for cased in (table.tobytes().upper(), table.tobytes().lower()))
-    cased = np.where(is_match, upper[letters], lower[letters])
-    stays = is_match | (letters != GAP)
-    out = bytearray()
-    for name, row, kept in zip(lines(alignment), cased, stays, strict=True):
-        out += b">" + name + b"\n" + row[kept].tobytes() + b"\n"
-    return bytes(out)
+    """The records in one piece."""
+    return b"".join(a3m_blocks(alignment, context))
+
+
+def phylip_blocks(alignment: MultipleAlignment, context: AlignedContext) -> Iterator[bytes]:
+    """Numbers of rows and columns, then the rows."""
+    names = padded(words(alignment, "phylip"))
+    yield f"{len(alignment)} {alignment.n_columns}\n".encode()
+    for name, letters in zip(names, each_row(alignment), strict=True):
+        yield name + b" " + letters.tobytes() + b"\n"
 
 
 def encode_phylip(alignment: MultipleAlignment, context: AlignedContext) -> bytes:
-    """Numbers of rows and columns, then the rows."""
-    out = bytearray(f"{len(alignment)} {alignment.n_columns}\n".encode())
-    for name, letters in zip(padded(words(alignment, "phylip")), alignment.letters, strict=True):
-        out += name + b" " + letters.tobytes() + b"\n"
-    return bytes(out)
+    """The file in one piece."""
+    return b"".join(phylip_blocks(alignment, context))
 
 
 #: A name of other letters is quoted.
@@ -121,15 +136,20 @@ def datatype(alignment: MultipleAlignment) -> str:
     return "rna" if b"U" in letters and b"T" not in letters else "dna"
 
 
-def letters_of(alignment: MultipleAlignment) -> NDArray[np.uint8]:
-    """The rows; letters that NEXUS has not (J, O, U and foreign ones in proteins) are its unknown one."""
+def nexus_letters(alignment: MultipleAlignment) -> NDArray[np.uint8]:
+    """What stands for each byte of a row; letters that NEXUS has not (J, O, U and foreign ones in proteins) are X.
+
+    Returns
+    -------
+    uint8, shape (256,)
+    """
     known, unknown = NUCLEOTIDE if alignment.sequences.alphabet.has_strands else PROTEIN
     table = np.full(256, unknown[0], np.uint8)
     for letters in (known + b"-", known.lower()):
         table[list(letters)] = list(letters)
     if datatype(alignment) == "dna":
         table[list(b"Uu")] = list(b"Tt")
-    return table[alignment.letters]
+    return table
 
 
 def nexus_header(header: Header, context: object) -> bytes:
@@ -138,15 +158,20 @@ def nexus_header(header: Header, context: object) -> bytes:
     return "\n".join(["#NEXUS", *comments, ""]).encode()
 
 
-def encode_nexus(alignment: MultipleAlignment, context: AlignedContext) -> bytes:
+def nexus_blocks(alignment: MultipleAlignment, context: AlignedContext) -> Iterator[bytes]:
     """The block, a line per row."""
-    out = bytearray(b"\nbegin data;\n")
-    out += f"dimensions ntax={len(alignment)} nchar={alignment.n_columns};\n".encode()
-    out += f"format datatype={datatype(alignment)} missing=? gap=-;\nmatrix\n".encode()
-    names = padded([quoted(name) for name in lines(alignment)])
-    for name, letters in zip(names, letters_of(alignment), strict=True):
-        out += name + b" " + letters.tobytes() + b"\n"
-    return bytes(out + b";\nend;\n")
+    names, table = padded([quoted(name) for name in lines(alignment)]), nexus_letters(alignment)
+    yield b"\nbegin data;\n"
+    yield f"dimensions ntax={len(alignment)} nchar={alignment.n_columns};\n".encode()
+    yield f"format datatype={datatype(alignment)} missing=? gap=-;\nmatrix\n".encode()
+    for name, letters in zip(names, each_row(alignment), strict=True):
+        yield name + b" " + table[letters].tobytes() + b"\n"
+    yield b";\nend;\n"
+
+
+def encode_nexus(alignment: MultipleAlignment, context: AlignedContext) -> bytes:
+    """The block in one piece."""
+    return b"".join(nexus_blocks(alignment, context))
 
 
 def stockholm_header(header: Header, context: AlignedContext) -> bytes:
@@ -168,7 +193,7 @@ def stockholm_blocks(alignment: MultipleAlignment, context: AlignedContext) -> I
     heads = padded([*names, *(b"#=GR " + name + b" PP" for name in names), *tags])
     own = None if residues is None else digits(residues)
     offsets = alignment.sequences.offsets.tolist()
-    for k, letters in enumerate(alignment.letters):
+    for k, letters in enumerate(each_row(alignment)):
         yield heads[k] + b" " + letters.tobytes() + b"\n"
         if own is not None:
             line = np.full(alignment.n_columns, ord("."), np.uint8)
@@ -265,10 +290,10 @@ def encode_msf(alignment: MultipleAlignment, context: AlignedContext) -> bytes:
     return bytes(out)
 
 
-FASTA = Codec(encode_fasta, concatenated())
-A3M = Codec(encode_a3m, concatenated())
-PHYLIP = Codec(encode_phylip, concatenated())
-NEXUS = Codec(encode_nexus, concatenated(nexus_header))
+FASTA = Codec(encode_fasta, concatenated(), blocks=fasta_blocks)
+A3M = Codec(encode_a3m, concatenated(), blocks=a3m_blocks)
+PHYLIP = Codec(encode_phylip, concatenated(), blocks=phylip_blocks)
+NEXUS = Codec(encode_nexus, concatenated(nexus_header), blocks=nexus_blocks)
 STOCKHOLM = Codec(encode_stockholm, concatenated(stockholm_header), blocks=stockholm_blocks)
 CLUSTAL = Codec(encode_clustal, concatenated(clustal_header))
 MSF = Codec(encode_msf, concatenated())
