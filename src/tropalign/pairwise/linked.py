@@ -210,7 +210,7 @@ def _sets(rows: _Rows, rules: tuple[Rule, ...], space: tuple[float, float]) -> I
 
 
 def _chains(rows: _Rows, followed: NDArray[np.bool_]) -> Iterator[Index]:
-    """Of two, three, ... rows that follow each other those with the highest sum, as long as there are some."""
+    """The rows with the highest sum among two that follow each other, among three, ...; as long as there are some."""
     highest, before = rows.scores, []
     while followed.any():
         sums = np.where(followed, highest[:, None], -np.inf)

@@ -296,7 +296,7 @@ class ScoreStatistics:
         --------
         >>> statistics = tropalign.score_statistics("BLOSUM62", tropalign.Gap(11, 1))
         >>> statistics.length_adjustments([200], n_residues=1_000_000, n_sequences=3000).tolist()
-        [91.0]
+        [77.0]
         """
         lengths = _checked_lengths(query_lengths, "queries")
         _check_space(n_residues, n_sequences)
