@@ -37,16 +37,22 @@ def offsets_of(lengths: NDArray[Any] | Sequence[int]) -> Int64:
     return offsets
 
 
+def lengths_of(offsets: Int64, rows: NDArray[Any]) -> Int64:
+    """Lengths of these rows, in time that grows with them alone."""
+    lengths: Int64 = offsets[1:][rows] - offsets[:-1][rows]
+    return lengths
+
+
 def chosen(offsets: Int64, rows: NDArray[Any]) -> tuple[Int64, Int64]:
     """Offsets of these rows one after another, and where in the old values each of their values lies."""
-    lengths = offsets[1:][rows] - offsets[:-1][rows]
+    lengths = lengths_of(offsets, rows)
     new = offsets_of(lengths)
     return new, np.arange(new[-1]) + np.repeat(offsets[:-1][rows] - new[:-1], lengths)
 
 
 def places(offsets: Int64, rows: NDArray[Any]) -> Iterator[tuple[slice, Int64 | slice]]:
     """Which of the rows, and where their values lie: some values at a time, since a place takes eight bytes."""
-    before = offsets_of(np.diff(offsets)[rows])
+    before = offsets_of(lengths_of(offsets, rows))
     first = 0
     while first < len(rows):
         last = max(first + 1, int(np.searchsorted(before, before[first] + VALUES_AT_A_TIME, "right")) - 1)
@@ -57,7 +63,7 @@ def places(offsets: Int64, rows: NDArray[Any]) -> Iterator[tuple[slice, Int64 | 
 
 def gathered(arrays: Sequence[NDArray[Any]], offsets: Int64, rows: NDArray[Any]) -> list[NDArray[Any]]:
     """The values of these rows, one row after another, of several arrays with the same offsets."""
-    before = offsets_of(np.diff(offsets)[rows])
+    before = offsets_of(lengths_of(offsets, rows))
     found = [np.empty((int(before[-1]), *array.shape[1:]), array.dtype) for array in arrays]
     for some, at in places(offsets, rows):
         for values, array in zip(found, arrays, strict=True):
