@@ -15,8 +15,11 @@ import tropalign
 from tropalign.distance_trees.bootstrap import SampleTask
 from tropalign.distance_trees.pair_counts import PairCountTask
 from tropalign.execution.references import is_sent_once, packed, unpacked
+from tropalign.msa.group_task import Groups, GroupTask
+from tropalign.msa.groups import Item, starting_columns
+from tropalign.msa.large_memory import LargeMemoryEstimate
 from tropalign.msa.models import model_of
-from tropalign.msa.options import MsaOptions
+from tropalign.msa.options import MsaOptions, options_of
 from tropalign.msa.pipeline import Job
 from tropalign.msa.profile_task import ProfilePairTask
 from tropalign.msa.shards import FamilyShare
@@ -100,6 +103,14 @@ def each_task():
     return EachTask([Work(file, command, 1) for file, command in zip(files, commands, strict=True)], MEMORY)
 
 
+def group_task():
+    batch = tropalign.read_sequences(FAMILY)[:6]
+    items = [Item(np.array([k]), int(size), (k,)) for k, size in enumerate(batch.lengths.tolist())]
+    tile = Groups.of([items[:3], items[3:]], batch, starting_columns(batch)).tile(0)
+    room = LargeMemoryEstimate(batch.lengths, 3, MEMORY)
+    return GroupTask([tile], model_of(batch.alphabet, "tropalign"), options_of("fast"), 0.005, room, 1)
+
+
 CASES = {
     "pairs": pairs_task,
     "posteriors": posterior_task,
@@ -116,6 +127,7 @@ CASES = {
     "bootstrap": sample_task,
     "pairs of a tree": pair_count_task,
     "files": each_task,
+    "groups of a large family": group_task,
 }
 KINDS = {
     PairsTask,
@@ -128,6 +140,7 @@ KINDS = {
     PairCountTask,
     FamilyShare,
     EachTask,
+    GroupTask,
 }
 
 

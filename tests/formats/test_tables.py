@@ -35,6 +35,7 @@ class Significance:
 
 def significant(table):
     table.significance = Significance()
+    table.sum_evalue, table.sum_count = np.linspace(1e-30, 2, len(table)), np.full(len(table), 2, np.int32)
     return table
 
 

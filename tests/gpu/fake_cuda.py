@@ -105,7 +105,7 @@ class FakeDriver:
         return (0,)
 
     def cuMemPoolGetAttribute(self, pool, attribute):
-        used = sum(block.nbytes for block in self.blocks.values())
+        used = sum(block.nbytes for block in list(self.blocks.values()))  # which other threads add to
         return 0, used + (self.cached if "RESERVED" in attribute.name else 0)
 
     def cuMemPoolTrimTo(self, pool, n_bytes):

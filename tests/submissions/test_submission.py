@@ -67,6 +67,15 @@ BESIDE = {
 FORMATS = {"matrix_values": "matrix", "matrix_layout": "matrix"}
 
 
+def beside_sums(dest, value):
+    """What sum statistics go with, and what goes with them."""
+    if dest == "sum_statistics":
+        return {"max_hsps": 3}
+    if dest == "max_intron":
+        return {"max_hsps": 3, "sum_statistics": True, "translate": "query"}
+    return {"max_hsps": 3, "sum_statistics": True} if value in (["sum_evalue"], ["sum_count"]) else {}
+
+
 def with_others(verb, dest, value):
     """A submission with an option, and what goes with it."""
     option, inputs, outputs = served_verb(verb).option(dest), {}, []
@@ -77,6 +86,7 @@ def with_others(verb, dest, value):
         others["bootstrap"] = "9"
     if (verb, dest) in (("pairs", "db_size"), ("pairs", "composition")):
         others["max_evalue"] = 3
+    others |= beside_sums(dest, value)
     if (verb, dest) == ("pairs", "culling"):
         others["top"] = 3
     if dest == "sizeout":
@@ -91,7 +101,7 @@ def with_others(verb, dest, value):
         inputs["homologs"] = [{"file": DIGEST, "name": "proteins.fa"}]
     if dest == "trim":
         inputs["model"] = [{"file": DIGEST, "name": "family.hmm"}]
-    if dest in ("translate", "genetic_code"):
+    if dest in ("translate", "genetic_code", "max_intron"):
         inputs["targets"] = [{"file": DIGEST, "name": "targets.fa"}]
         others |= {"translate": "both"} if dest == "genetic_code" else {}
     value = 2 if verb == "msa" and option.kind == "whole" else value

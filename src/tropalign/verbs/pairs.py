@@ -30,7 +30,6 @@ from tropalign.pairwise.options import (
     TranslationOptions,
 )
 from tropalign.results import MatrixValue
-from tropalign.results.kept_columns import SUMS
 from tropalign.verbs.alignment import AlignmentOptions, ModesOptions
 from tropalign.verbs.command import Served
 from tropalign.verbs.run_options import SEQUENCE_FILES, RunOptions, devices_of, started
@@ -344,6 +343,8 @@ class PairsCommand(
 
     def _check_sums(self, shown: ShownColumns) -> None:
         """Refuses sum statistics of one alignment, and columns of sums that nobody asked for."""
+        from tropalign.results.kept_columns import SUMS
+
         if self.sum_statistics and self.max_hsps == 1:
             self.refuse("--sum-statistics judges several alignments of a pair together: add --max-hsps, such as 10")
         if self.max_intron is not None and not self.sum_statistics:
