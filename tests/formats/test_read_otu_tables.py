@@ -104,6 +104,34 @@ def test_damaged_biom_2(tmp_path, fault):
         ta.read_otu_table(path)
 
 
+@pytest.mark.parametrize("fault", ["external", "linked", "virtual", "shape", "lineages"])
+def test_biom_2_shows_no_other_file_and_no_made_up_shape(tmp_path, fault):
+    """Whoever sends a table to a server would read the server's files by it."""
+    h5py = pytest.importorskip("h5py")
+    path, other = tmp_path / "t.hdf5", tmp_path / "secret"
+    TABLE.write(path)
+    other.write_bytes(b"top")
+    with h5py.File(tmp_path / "other.hdf5", "w") as file:
+        file["data"] = [1.0, 2.0, 3.0]
+    place = "observation/matrix/data" if fault != "lineages" else "observation/metadata/taxonomy"
+    with h5py.File(path, "r+") as file:
+        del file[place]
+        if fault == "external":
+            file.create_dataset(place, (3,), np.uint8, external=[(str(other), 0, 3)])
+        elif fault == "linked":
+            file[place] = h5py.ExternalLink(str(tmp_path / "other.hdf5"), "/data")
+        elif fault == "virtual":
+            layout = h5py.VirtualLayout((3,), float)
+            layout[:] = h5py.VirtualSource(str(tmp_path / "other.hdf5"), "data", (3,))
+            file.create_virtual_dataset(place, layout)
+        elif fault == "shape":
+            file.create_dataset(place, (10**11,), float, chunks=(1 << 20,))
+        else:
+            file[place] = ["a", "b"]
+    with pytest.raises(InputError, match=r"t.hdf5.*this is no BIOM 2.1 \(ValueError\)"):
+        ta.read_otu_table(path)
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -22,8 +22,20 @@ from tropalign.results.lineages import Lineage
 from tropalign.results.otu_table import OtuTable
 
 _URL = "http://biom-format.org"
+#: Values per byte that compression makes room for; a shape of more is made up.
+MOST_PACKED = 1000
 #: What h5py raises for a damaged file.
-_FAULTS = (OSError, KeyError, ValueError, TypeError, IndexError, AttributeError, RuntimeError, OverflowError)
+_FAULTS = (
+    OSError,
+    KeyError,
+    ValueError,
+    TypeError,
+    IndexError,
+    AttributeError,
+    RuntimeError,
+    OverflowError,
+    MemoryError,
+)
 
 
 def require() -> None:
@@ -88,14 +100,23 @@ def content_of_hdf5(data: bytes, file: str) -> Any:
     h5py = _h5py("make BIOM 1.0 of it with biom convert --to-json -i FILE -o OTHER.biom")
     try:
         with h5py.File(io.BytesIO(data), "r") as found:
-            names, samples = (found[f"{axis}/ids"].asstr()[:].tolist() for axis in ("observation", "sample"))
-            values, index, starts = (found[f"observation/matrix/{name}"][:] for name in ("data", "indices", "indptr"))
-            if len(starts) != len(names) + 1 or int(starts[-1]) != len(index) or (np.diff(starts) < 0).any():
+            names, samples = (_values(found, f"{axis}/ids").asstr()[:].tolist() for axis in ("observation", "sample"))
+            values, index, starts = (
+                _values(found, f"observation/matrix/{name}")[:] for name in ("data", "indices", "indptr")
+            )
+            if starts.dtype.kind not in "iu" or index.dtype.kind not in "iu" or values.dtype.kind not in "iuf":
+                raise ValueError("counts that are no numbers")
+            sizes = np.diff(starts.astype(np.int64))
+            if len(sizes) != len(names) or int(starts[0]) or (sizes < 0).any():
                 raise ValueError("another number of rows than it has names")
-            row = np.repeat(np.arange(len(names)), np.diff(starts))
+            if not int(starts[-1]) == len(index) == len(values):
+                raise ValueError("another number of counts than its rows have")
+            row = np.repeat(np.arange(len(names)), sizes)
             taxa: list[Any] = [None] * len(names)
             if "observation/metadata/taxonomy" in found:
-                ranks = found["observation/metadata/taxonomy"].asstr()[:]
+                ranks = _values(found, "observation/metadata/taxonomy").asstr()[:]
+                if len(ranks) != len(names) or ranks.ndim > 2:
+                    raise ValueError("lineages of other rows")
                 taxa = [list(each) if ranks.ndim == 2 else str(each) for each in ranks]
     except _FAULTS as error:
         raise InputError(f"this is no BIOM 2.1 ({type(error).__name__}): write the table again", file=file) from None
@@ -106,6 +127,28 @@ def content_of_hdf5(data: bytes, file: str) -> Any:
         "columns": [{"id": name} for name in samples],
         "data": zip(row.tolist(), index.tolist(), values.tolist(), strict=True),
     }
+
+
+def _values(file: Any, name: str) -> Any:
+    """A dataset whose values lie in the file itself: links and datasets of HDF5 can show any other file of the machine.
+
+    Raises
+    ------
+    ValueError
+        It lies elsewhere, or declares more values than the file can hold in `MOST_PACKED` each.
+    """
+    h5py = _h5py("write .biom, which is BIOM 1.0")
+    place = ""
+    for step in name.split("/"):
+        place = f"{place}/{step}"
+        if not isinstance(file.get(place, getlink=True), h5py.HardLink):
+            raise ValueError("a link to elsewhere")
+    found = file[name]
+    if not isinstance(found, h5py.Dataset) or found.external is not None or found.is_virtual:
+        raise ValueError("values that lie elsewhere")
+    if found.size > MOST_PACKED * max(found.id.get_storage_size(), 1):
+        raise ValueError("more values than it holds")
+    return found
 
 
 def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: object) -> None:
