@@ -3,12 +3,14 @@
 import bz2
 import json
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import tropalign as ta
 from tropalign.errors import InputError
+from tropalign.formats.clusters import biom_hdf5
 from tropalign.results.otu_table import OtuTable
 
 LINEAGES = (("Bacteria", "Firmicutes"), (), ("Bacteria",))
@@ -85,8 +87,16 @@ def test_biom_2_is_read_by_others(tmp_path):
     assert found.metadata("é b", "observation") == {"taxonomy": ["Unassigned"]}
 
 
-@pytest.mark.parametrize("fault", ["cut", "names", "places", "shares"])
-def test_damaged_biom_2(tmp_path, fault):
+@pytest.mark.parametrize(
+    ("fault", "sentence"),
+    [
+        ("cut", r"this is no BIOM 2.1 \(OSError\)"),
+        ("names", r"this is no BIOM 2.1 \((ValueError|KeyError)\)"),
+        ("places", "this is no BIOM"),
+        ("shares", "is no number of reads"),
+    ],
+)
+def test_damaged_biom_2(tmp_path, fault, sentence):
     h5py = pytest.importorskip("h5py")
     path = tmp_path / "t.hdf5"
     TABLE.write(path)
@@ -100,8 +110,33 @@ def test_damaged_biom_2(tmp_path, fault):
                 file["observation/matrix/indices"][0] = 7
             else:
                 file["observation/matrix/data"][0] = 0.5
-    with pytest.raises(InputError, match=r"t.hdf5.*(this is no BIOM|is no number of reads)"):
+    with pytest.raises(InputError, match=rf"t.hdf5.*{sentence}"):
         ta.read_otu_table(path)
+
+
+def test_a_damaged_biom_2_that_hdf5_never_ends_with(monkeypatch):
+    """A byte of a table was changed, so that HDF5 goes in circles."""
+    pytest.importorskip("h5py")
+    monkeypatch.setattr(biom_hdf5, "READING_S", 2)
+    with pytest.raises(InputError, match=r"endless.hdf5.gz: this is no BIOM 2.1 \(.*\): write the table again"):
+        ta.read_otu_table(Path(__file__).parent.parent / "data" / "endless.hdf5.gz")
+
+
+@pytest.mark.parametrize("name", ["a\0b", "a\ud800"])
+def test_names_that_hdf5_has_no_text_for(tmp_path, name):
+    pytest.importorskip("h5py")
+    table = OtuTable((name,), ("gut",), np.array([0]), np.array([0]), np.array([3]), None)
+    with pytest.raises(InputError, match=r"BIOM 2\.1 holds no such name: rename it"):
+        table.write(tmp_path / "x.h5")
+    assert not list(tmp_path.iterdir())
+
+
+def test_biom_2_on_standard_input(tmp_path, monkeypatch):
+    pytest.importorskip("h5py")
+    TABLE.write(tmp_path / "t.hdf5")
+    with (tmp_path / "t.hdf5").open() as stream:
+        monkeypatch.setattr(sys, "stdin", stream)
+        assert equal(ta.read_otu_table("-"))
 
 
 @pytest.mark.parametrize("fault", ["external", "linked", "virtual", "shape", "lineages"])

@@ -103,6 +103,11 @@ def read_text(source: Source, most_bytes: int | None = None) -> str:
     InputError
         As `opened`, and when the file is empty or longer than `most_bytes`.
     """
+    return text_of(read_bytes(source, most_bytes), source)
+
+
+def read_bytes(source: Source, most_bytes: int | None = None) -> bytes:
+    """The bytes of a file, decompressed. Raises what `read_text` does."""
     with opened(source) as stream:
         data = stream.read() if most_bytes is None else stream.read(most_bytes + 1)
     if most_bytes is not None and len(data) > most_bytes:
@@ -112,6 +117,11 @@ def read_text(source: Source, most_bytes: int | None = None) -> str:
         )
     if not data.strip():
         raise InputError("the file is empty", file=file_name(source))
+    return data
+
+
+def text_of(data: bytes, source: Source) -> str:
+    """The text that these bytes of a source are."""
     data = data.removeprefix(BYTE_ORDER_MARK)
     text = decoded(data)
     if text.encode() != data:

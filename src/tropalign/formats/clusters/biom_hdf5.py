@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import io
 import json
+import subprocess
+import sys
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import IO, Any
 
 import numpy as np
@@ -24,6 +27,8 @@ from tropalign.results.otu_table import OtuTable
 _URL = "http://biom-format.org"
 #: Values per byte that compression makes room for; a shape of more is made up.
 MOST_PACKED = 1000
+#: Seconds that reading takes at the most: some, and those of as many bytes.
+READING_S, BYTES_PER_S = 60, 2_000_000
 #: What h5py raises for a damaged file.
 _FAULTS = (
     OSError,
@@ -54,6 +59,7 @@ def _h5py(instead: str) -> Any:
 def hdf5_bytes(table: OtuTable, version: str) -> bytes:
     """A table as a file of HDF5."""
     h5py = _h5py("write .biom, which is BIOM 1.0")
+    _check_names(table)
     shape = len(table.names), len(table.samples)
     counts = csr_array((table.reads.astype(np.float64), (table.cluster, table.sample)), shape=shape)
     sink = io.BytesIO()
@@ -78,6 +84,13 @@ def hdf5_bytes(table: OtuTable, version: str) -> bytes:
     return sink.getvalue()
 
 
+def _check_names(table: OtuTable) -> None:
+    """Raises InputError for a name that HDF5 has no text for."""
+    for name in (*table.names, *table.samples, *(rank for one in table.lineages or () for rank in one or ())):
+        if any(letter == "\0" or "\ud800" <= letter <= "\udfff" for letter in name):
+            raise InputError("BIOM 2.1 holds no such name: rename it, or write .biom, which is BIOM 1.0", record=name)
+
+
 def _add(file: Any, name: str, values: Any, dtype: Any) -> None:
     file.create_dataset(name, data=values, dtype=dtype, track_times=False)
 
@@ -92,40 +105,57 @@ def _ranks(lineages: tuple[Lineage, ...]) -> Any:
 def content_of_hdf5(data: bytes, file: str) -> Any:
     """What a file of BIOM 2 holds, as BIOM 1.0 has it: a dictionary.
 
+    A process of its own reads the file, since one wrong byte can make HDF5 go in circles, where it hears no signal.
+
     Raises
     ------
     InputError
         It is damaged, or h5py is missing.
     """
-    h5py = _h5py("make BIOM 1.0 of it with biom convert --to-json -i FILE -o OTHER.biom")
+    _h5py("make BIOM 1.0 of it with biom convert --to-json -i FILE -o OTHER.biom")
+    seconds = READING_S + len(data) // BYTES_PER_S
+    words = [sys.executable, "-P", "-m", __name__, str(seconds)]
     try:
-        with h5py.File(io.BytesIO(data), "r") as found:
-            names, samples = (_values(found, f"{axis}/ids").asstr()[:].tolist() for axis in ("observation", "sample"))
-            values, index, starts = (
-                _values(found, f"observation/matrix/{name}")[:] for name in ("data", "indices", "indptr")
-            )
-            if starts.dtype.kind not in "iu" or index.dtype.kind not in "iu" or values.dtype.kind not in "iuf":
-                raise ValueError("counts that are no numbers")
-            sizes = np.diff(starts.astype(np.int64))
-            if len(sizes) != len(names) or int(starts[0]) or (sizes < 0).any():
-                raise ValueError("another number of rows than it has names")
-            if not int(starts[-1]) == len(index) == len(values):
-                raise ValueError("another number of counts than its rows have")
-            row = np.repeat(np.arange(len(names)), sizes)
-            taxa: list[Any] = [None] * len(names)
-            if "observation/metadata/taxonomy" in found:
-                ranks = _values(found, "observation/metadata/taxonomy").asstr()[:]
-                if len(ranks) != len(names) or ranks.ndim > 2:
-                    raise ValueError("lineages of other rows")
-                taxa = [list(each) if ranks.ndim == 2 else str(each) for each in ranks]
-    except _FAULTS as error:
-        raise InputError(f"this is no BIOM 2.1 ({type(error).__name__}): write the table again", file=file) from None
+        ran = subprocess.run(words, input=data, capture_output=True, timeout=seconds, check=False)
+    except subprocess.TimeoutExpired:
+        raise _damaged("it does not come to an end", file) from None
+    if ran.returncode:
+        raise _damaged(ran.stdout.decode() or f"its reader ended with {ran.returncode}", file)
+    return json.loads(ran.stdout)
+
+
+def _damaged(why: str, file: str) -> InputError:
+    return InputError(f"this is no BIOM 2.1 ({why}): write the table again", file=file)
+
+
+def _content(data: bytes) -> Any:
+    """What a file of BIOM 2 holds. Raises any of `_FAULTS`."""
+    h5py = _h5py("write .biom, which is BIOM 1.0")
+    with h5py.File(io.BytesIO(data), "r") as found:
+        names, samples = (_values(found, f"{axis}/ids").asstr()[:].tolist() for axis in ("observation", "sample"))
+        values, index, starts = (
+            _values(found, f"observation/matrix/{name}")[:] for name in ("data", "indices", "indptr")
+        )
+        if starts.dtype.kind not in "iu" or index.dtype.kind not in "iu" or values.dtype.kind not in "iuf":
+            raise ValueError("counts that are no numbers")
+        sizes = np.diff(starts.astype(np.int64))
+        if len(sizes) != len(names) or int(starts[0]) or (sizes < 0).any():
+            raise ValueError("another number of rows than it has names")
+        if not int(starts[-1]) == len(index) == len(values):
+            raise ValueError("another number of counts than its rows have")
+        row = np.repeat(np.arange(len(names)), sizes)
+        taxa: list[Any] = [None] * len(names)
+        if "observation/metadata/taxonomy" in found:
+            ranks = _values(found, "observation/metadata/taxonomy").asstr()[:]
+            if len(ranks) != len(names) or ranks.ndim > 2:
+                raise ValueError("lineages of other rows")
+            taxa = [list(each) if ranks.ndim == 2 else str(each) for each in ranks]
     about = [None if each is None else {"taxonomy": each} for each in taxa]
     return {
         "shape": [len(names), len(samples)],
         "rows": [{"id": name, "metadata": each} for name, each in zip(names, about, strict=True)],
         "columns": [{"id": name} for name in samples],
-        "data": zip(row.tolist(), index.tolist(), values.tolist(), strict=True),
+        "data": list(zip(row.tolist(), index.tolist(), values.tolist(), strict=True)),
     }
 
 
@@ -168,3 +198,21 @@ def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: ob
 
 
 BIOM2 = Codec(encode_biom, assemble, is_binary=True, require=require)
+
+
+def main() -> int:
+    """The reading process: BIOM 2 from standard input becomes JSON, or the name of the fault."""
+    with suppress(ImportError):
+        import resource  # which Windows has not: there the one that waits ends it
+
+        resource.setrlimit(resource.RLIMIT_CPU, (int(sys.argv[1]),) * 2)
+    try:
+        text, status = json.dumps(_content(sys.stdin.buffer.read())), 0
+    except _FAULTS as error:
+        text, status = type(error).__name__, 1
+    sys.stdout.write(text)
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

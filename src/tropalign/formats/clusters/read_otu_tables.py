@@ -15,7 +15,7 @@ from tropalign.formats.clusters.otu_tables import LINEAGE_COLUMNS, UNASSIGNED
 from tropalign.results.lineages import Lineage
 from tropalign.results.otu_table import OtuTable
 from tropalign.sequences.counts import MOST_COUNT
-from tropalign.sequences.files import file_name, opened, read_text, size_of
+from tropalign.sequences.files import file_name, read_bytes, text_of
 
 #: Bytes of a table at most.
 MOST_BYTES = 1 << 30
@@ -55,13 +55,12 @@ def read_otu_table(path: str | os.PathLike[str]) -> OtuTable:
     (('Otu1', 'Otu2'), ('gut', 'skin'), [[2, 1], [0, 4]])
     """
     file = file_name(path)
-    if size_of(path) is not None:  # standard input can be read once
-        with opened(path) as stream:
-            if (begin := stream.read(len(HDF5))) == HDF5:
-                from tropalign.formats.clusters.biom_hdf5 import content_of_hdf5
+    data = read_bytes(path, MOST_BYTES)
+    if data.startswith(HDF5):
+        from tropalign.formats.clusters.biom_hdf5 import content_of_hdf5
 
-                return table_of_content(content_of_hdf5(begin + stream.read(MOST_BYTES), file), file)
-    text = read_text(path, MOST_BYTES)
+        return table_of_content(content_of_hdf5(data, file), file)
+    text = text_of(data, path)
     return _of_json(text, file) if text.lstrip().startswith("{") else _of_lines(text.split("\n"), file)
 
 
