@@ -3,7 +3,7 @@
 import pickle
 import threading
 import time
-from concurrent.futures import CancelledError, Future
+from concurrent.futures import CancelledError
 
 import numpy as np
 import pytest
@@ -172,7 +172,9 @@ def test_a_broken_run_goes_on_from_any_part(monkeypatch):
             aligned(batch, kept=kept)
         assert len(kept) == n_parts
         made.clear()
-        again = aligned(batch, kept=kept)
+        shares = []
+        again = aligned(batch, kept=kept, progress=lambda stage, share, shares=shares: shares.append(share))
+        assert shares == sorted(shares) and all(0 <= share <= 1 for share in shares)
         assert len(made) == n_groups + 1 - n_parts
         assert again.tree.to_bytes() == whole.tree.to_bytes() and kept == all_parts
         for first, second in zip(again, whole, strict=True):
@@ -233,7 +235,7 @@ def test_memory_that_does_not_suffice():
 
 
 def test_an_interrupt_ends_groups_on_their_way(monkeypatch):
-    """What ends the wait for a group ends the groups that other threads are at, too."""
+    """Signs of life while groups are waited for tell of it, and it ends the groups that all threads are at."""
     batch, _ = family(60, seed=2)
     began, ended = threading.Event(), []
 
@@ -247,14 +249,13 @@ def test_an_interrupt_ends_groups_on_their_way(monkeypatch):
                 raise
             time.sleep(0.01)
 
-    def interrupted(*_):
-        assert began.wait(10)
-        raise KeyboardInterrupt
+    def interrupted(stage, share):
+        if began.is_set():
+            raise KeyboardInterrupt
 
     monkeypatch.setattr(group_task, "align_items", waits)
-    monkeypatch.setattr(Future, "result", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        aligned(batch, 2)
+        aligned(batch, 2, progress=interrupted)
     assert ended
 
 

@@ -27,6 +27,11 @@ from tropalign.msa.models import PairModel
 from tropalign.msa.options import MsaOptions
 from tropalign.sequences.batch import SequenceBatch
 
+#: The share of a tile that its posteriors are taken for, for progress.
+POSTERIORS_SHARE = 0.75
+#: Seconds between signs of life while groups are aligned.
+TICK = 0.2
+
 
 @dataclass(frozen=True, eq=False)
 class Groups:
@@ -70,7 +75,7 @@ class Groups:
             sizes, counts = sizes_of(items, lengths)
             cells += cells_of(sizes)
             rows += rows_of(sizes, counts)
-        return Tile(index, cells, ROW_BYTES * rows, sum(work_of(items) for items in self.groups), self)
+        return Tile(index, cells, ROW_BYTES * rows, sum(map(len, self.groups)), self)
 
 
 def sizes_of(items: Sequence[Item], lengths: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -89,11 +94,6 @@ def rows_of(sizes: NDArray[np.int64], counts: NDArray[np.int64]) -> int:
     return int((np.cumsum(sizes)[:-1] * counts[1:]).sum())
 
 
-def work_of(items: Sequence[object]) -> int:
-    """What a group counts for in the progress, by its items."""
-    return len(items) ** 2
-
-
 @dataclass(frozen=True, eq=False)
 class GroupTask:
     """Alignments of groups that do not depend on one another.
@@ -107,7 +107,9 @@ class GroupTask:
     room
         What may be taken, wherever a tile is computed; the alignments are the same for any.
     n_threads
-        For the stages after the posteriors, where a GPU makes these.
+        For the stages after the posteriors, where GPUs make these.
+    n_slots
+        Tiles that are computed at a time on one machine, which share its memory and these threads.
     """
 
     made: Iterable[Tile]
@@ -116,6 +118,7 @@ class GroupTask:
     pooled_cutoff: float
     room: LargeMemoryEstimate
     n_threads: int
+    n_slots: int = 1
 
     def __getstate__(self) -> dict[str, object]:
         return {**vars(self), "made": ()}  # a worker gets tiles one by one
@@ -130,22 +133,33 @@ class GroupTask:
 
     def on_gpu(self, tile: Tile, device: Gpu, progress: Progress | None = None) -> list[GroupAlignment]:
         """The alignments of a tile's groups, from posteriors of a GPU."""
-        return self._aligned(tile, _Stream(device), self.n_threads, progress)
+        return self._aligned(tile, _Stream(device), max(1, self.n_threads // self.n_slots), progress)
 
     def _aligned(self, tile: Tile, device: Device, n_threads: int, progress: Progress | None) -> list[GroupAlignment]:
         given: Groups = tile.payload
         numbers = (self.options.cutoff, self.pooled_cutoff)
-        pool = Pool(given.speakers, given.column_of, self.model, *numbers, [device], n_threads, self.room.most_rows)
+        most_rows = max(1, self.room.most_rows // self.n_slots)
+        pool = Pool(given.speakers, given.column_of, self.model, *numbers, [device], n_threads, most_rows)
         item_pairs = [ItemPair(items[i], items[j]) for items in given.groups for i, j in pairs_of(items).tolist()]
 
-        def of_pairs(n_pairs: int) -> Progress | None:
-            if progress is None:
-                return None
-            return lambda begun: progress(tile.n_items * begun // max(n_pairs, 1))
+        def tell(share: float) -> None:
+            if progress is not None:
+                progress(int(tile.n_items * share))
+
+        def of_pairs(n_pairs: int) -> Progress:
+            return lambda begun: tell(POSTERIORS_SHARE * begun / max(n_pairs, 1))
+
+        def of_groups(n_done: int) -> None:
+            tell(POSTERIORS_SHARE + (1 - POSTERIORS_SHARE) * n_done / len(given.groups))
 
         found = pool.posteriors(item_pairs, of_pairs)
-        alive = None if progress is None else lambda: progress(tile.n_items)
-        return aligned_groups(given.groups, found, self.options, self.room, n_threads, alive)
+        return aligned_groups(given.groups, found, self.options, self._at_once, n_threads, of_groups)
+
+    def _at_once(self, groups: Sequence[Sequence[Item]], parts: Sequence[Pooled], n_elements: int) -> int:
+        """How many of a tile's groups fit the memory at a time, beside those of other slots."""
+        lengths = [np.array([item.n_columns for item in items]) for items in groups]
+        sizes = [len(part.columns) for part in parts]
+        return max(1, self.room.groups_at_once(lengths, sizes, self.n_slots * n_elements) // self.n_slots)
 
 
 @dataclass(frozen=True)
@@ -170,9 +184,9 @@ def aligned_groups(
     groups: Sequence[Sequence[Item]],
     found: Pooled,
     options: MsaOptions,
-    room: LargeMemoryEstimate,
+    at_once: Callable[[Sequence[Sequence[Item]], Sequence[Pooled], int], int],
     n_threads: int,
-    alive: Callable[[], None] | None = None,
+    alive: Callable[[int], None],
 ) -> list[GroupAlignment]:
     """Aligns groups, each on a thread, or where there are few on all threads.
 
@@ -180,15 +194,15 @@ def aligned_groups(
     ----------
     found
         Posteriors of the pairs of each group, one group after another.
+    at_once
+        Gives how many groups fit the memory at a time, for groups, posteriors of each, and how many these are.
     alive
-        Called after each group; what it raises ends the work.
+        Called now and then with the number of groups that are done; what it raises ends the work.
     """
     pairs = [pairs_of(items) for items in groups]
     bounds = np.concatenate([[0], np.cumsum([len(one) for one in pairs])]).tolist()
     parts = [found.part(*span) for span in pairwise(bounds)]
-    lengths = [np.array([item.n_columns for item in items]) for items in groups]
-    at_once = room.groups_at_once(lengths, [len(part.columns) for part in parts], len(found.columns))
-    is_one_each = len(groups) >= 2 * n_threads and at_once >= n_threads
+    is_one_each = len(groups) >= 2 * n_threads and at_once(groups, parts, len(found.columns)) >= n_threads
     of_group = 1 if is_one_each else n_threads
     stop = Event()
 
@@ -209,9 +223,16 @@ def aligned_groups(
             raise
 
 
-def _results(waiting: Iterable[Future[GroupAlignment]], alive: Callable[[], None] | None) -> Iterator[GroupAlignment]:
-    """The results in order, with a sign of life for each."""
-    for one in waiting:
-        yield one.result()
-        if alive is not None:
-            alive()
+def _results(waiting: Iterable[Future[GroupAlignment]], alive: Callable[[int], None]) -> Iterator[GroupAlignment]:
+    """The results in order, with signs of life while they are waited for."""
+    for n_done, one in enumerate(waiting):
+        while True:
+            alive(n_done)
+            try:
+                found = one.result(TICK)
+            except TimeoutError:
+                if one.done():  # it failed so itself
+                    raise
+            else:
+                break
+        yield found

@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 
 from tropalign.errors import ResourceError
 from tropalign.execution.progress import StageProgress
-from tropalign.execution.scheduler import Scheduler
+from tropalign.execution.scheduler import PooledDevice, Scheduler
 from tropalign.execution.task import Device, Progress, Tile
 from tropalign.msa.checkpoint import N_SECTIONS, Checkpoint, NoCheckpoint
 from tropalign.msa.family import MOST_RESIDUES, copied, unique_sequences, with_copies
-from tropalign.msa.group_task import Groups, GroupTask, cells_of, rows_of, sizes_of, work_of
+from tropalign.msa.group_task import Groups, GroupTask, cells_of, rows_of, sizes_of
 from tropalign.msa.groups import GroupAlignment, Item, representatives, starting_columns
 from tropalign.msa.guide_tree import GuideTree
 from tropalign.msa.large_memory import LargeMemoryEstimate
@@ -36,7 +36,7 @@ from tropalign.msa.task import sampled_row_elements
 from tropalign.ragged import offsets_of, places
 from tropalign.sequences.batch import SequenceBatch
 
-#: Cells of the pairs of a tile: a kill loses a tile per slot. Some seconds of a core.
+#: Cells of the pairs of a tile, some seconds of a core: a kill loses those that are computed or wait for one before.
 BATCH_CELLS = 500_000_000
 #: The share of the work that the tree of all sequences is taken for, for progress.
 TREE_SHARE = 0.1
@@ -167,6 +167,9 @@ class _Family:
         self.branch_lengths = np.zeros(max(2 * len(batch) - 1, 1))
         self.sure, self.met = np.zeros(len(batch.codes)), np.zeros(len(batch.codes))  # sums over levels
         self.progress = progress
+        self.n_slots = (
+            1 if any(isinstance(one, PooledDevice) for one in devices) else sum(one.n_workers for one in devices)
+        )
         self.scheduler = Scheduler(devices, None if progress is None else self._begun)
         self.work, self.work_kept, self.n_tiles = 1, 0, 0
 
@@ -175,7 +178,7 @@ class _Family:
         n = len(self.batch)
         if n > 1:
             groups = divide(self._tree().children, self.division.most_items)
-            self.work = sum(work_of(group.items) for group in groups)
+            self.work = sum(len(group.items) for group in groups)
             for level in range(max(group.level for group in groups) + 1):
                 self._align_level([(n + k, one) for k, one in enumerate(groups) if one.level == level])
         tree = GuideTree(np.array(self.children, np.int32).reshape(-1, 2), self.branch_lengths)
@@ -209,7 +212,7 @@ class _Family:
     def _align_level(self, groups: list[tuple[int, Group]]) -> None:
         """Aligns groups that do not depend on one another."""
         begun: deque[list[_Work]] = deque()  # batches, which are joined in their order
-        how = (self.model, self.options, self.division.pooled_cutoff, self.room, self.n_threads)
+        how = (self.model, self.options, self.division.pooled_cutoff, self.room, self.n_threads, self.n_slots)
         for result in self.scheduler.run([GroupTask(self._tiles(groups, begun), *how)]):
             some = begun.popleft()
             aligned = iter(result.value)
@@ -253,7 +256,7 @@ class _Family:
         aligned = None
         if found is not None:
             aligned = GroupAlignment.of_sections(found, len(group.items))
-            self.work_kept += work_of(group.items)
+            self.work_kept += len(group.items)
         return _Work(number, group.items, [self.items[k] for k in group.items], aligned)
 
     def _join_all(self, some: list[_Work]) -> None:
