@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from scipy.interpolate import CubicSpline
 
 #: Nodes of Gauss and Legendre on each piece of an integral.
-NODES = 64
+NODES = 32
 #: Knots lie so far apart: near the mean of the sum, and as a share of the distance from the first knot.
-STEP, GROWTH = 0.1, 0.02
+STEP, GROWTH = 0.1, 0.03
 #: -ln(1 - P) is 0 below e^-this: no float64 is smaller.
 LEAST_LOG = 745.0
 
@@ -42,7 +42,7 @@ def sum_expectations(r: int, sums: NDArray[np.float64]) -> NDArray[np.float64]:
     Returns
     -------
     float64, the same shape
-        To six digits; no more than about 30, where chance is sure to make such a sum.
+        To five digits; no more than about 30, where chance is sure to make such a sum.
     """
     if r == 1:
         return np.exp(-np.maximum(sums, -3.4))
