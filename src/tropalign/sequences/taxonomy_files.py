@@ -41,8 +41,12 @@ N_NCBI_CELLS = 4
 DATABASES = frozenset(
     {"gi", "ref", "gb", "emb", "dbj", "sp", "tr", "pir", "prf", "pdb", "lcl", "gnl", "tpg", "tpe", "tpd"}
 )
-#: An accession with its version: letters, digits and underscores, a dot, a number.
-_VERSIONED = re.compile(r"([A-Za-z0-9_]+)\.[0-9]+")
+#: An accession with its version. Accessions of GenBank, EMBL and DDBJ, of RefSeq, and of UniProt
+#: (www.uniprot.org/help/accession_numbers): of other names what looks like versions may be different sequences.
+_VERSIONED = re.compile(
+    r"([A-Z]{1,6}[0-9]{5,}|[A-Z]{2}_[A-Z]{0,6}[0-9]+|[OPQ][0-9][A-Z0-9]{3}[0-9]|[A-NR-Z][0-9]([A-Z][A-Z0-9]{2}[0-9]){1,2})"
+    r"\.[0-9]+"
+)
 
 
 @dataclass(frozen=True)
@@ -132,7 +136,7 @@ class TaxonTable:
         """
         if name in self.rows:
             return name
-        accessions = [word for word in name.split("|") if word and word not in DATABASES] if "|" in name else [name]
+        accessions = _accessions(name)
         bare = [
             accession if (parts := _VERSIONED.fullmatch(accession)) is None else parts[1] for accession in accessions
         ]
@@ -142,6 +146,15 @@ class TaxonTable:
     def line_of(self, taxid: int) -> int | None:
         """The first line with this taxid; None where there is none."""
         return next((row.line for row in self.rows.values() if row.taxid == taxid), None)
+
+
+def _accessions(name: str) -> list[str]:
+    """What may be accessions in a name: ``NP_1.2`` of ``gi|5|ref|NP_1.2|``, whose 5 is a number of another kind."""
+    words = name.split("|")
+    if words[0] not in DATABASES:
+        return [name]
+    known = zip(["", *words], words, strict=False)
+    return [word for before, word in known if word and word not in DATABASES and before != "gi"]
 
 
 def taxdump_files(path: str | os.PathLike[str]) -> list[str]:
