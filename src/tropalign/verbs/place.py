@@ -68,7 +68,12 @@ class PruningOption(Options, group="scoring"):
 
 
 #: Suffixes of outputs beside the alignment, and their options.
-BESIDE = {".jplace": "jplace", ".tsv": "table", ".html": "html", ".biom": "otu-table"}
+BESIDE = {
+    ".jplace": "jplace",
+    ".tsv": "table",
+    ".html": "html",
+    **dict.fromkeys((".biom", ".hdf5", ".h5"), "otu-table"),
+}
 
 
 class Place(
