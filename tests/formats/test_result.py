@@ -53,6 +53,17 @@ def test_confidence_and_tree_are_kept(tmp_path):
     assert again.tree == result.tree and np.array_equal(again.residue_confidence, result.residue_confidence)
 
 
+@pytest.mark.parametrize("words", [[], ["--model"]], ids=["family", "model"])
+def test_alignments_of_the_command_are_kept(words, tmp_path):
+    (tmp_path / "a.fa").write_text("".join(f">{name}\n{letters}\n" for name, letters in PROTEINS.items()))
+    tropalign.build_model(tropalign.align_multiple(PROTEINS), name="a").write(tmp_path / "a.hmm")
+    more = [*words, str(tmp_path / "a.hmm")] if words else []
+    for name in ("x.result", "x.fasta"):
+        assert main(["msa", *more, str(tmp_path / "a.fa"), "-o", str(tmp_path / name), "-q"]) == 0
+    found = tropalign.read_result(tmp_path / "x.result")
+    assert np.array_equal(found.letters, tropalign.read_alignment(tmp_path / "x.fasta").letters)
+
+
 def test_segments_are_kept_and_those_of_before_letters_without_a_label_were_counted(tmp_path):
     (tmp_path / "a.fa").write_text(">a\n" + "ACGT" * 9 + "N" * 20 + "CGCG" * 9)
     path = tmp_path / "x.result"

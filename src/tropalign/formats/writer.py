@@ -75,6 +75,10 @@ class FormatWriter(Generic[C]):
         else:
             yield from self.codec.blocks(result, self.context)
 
+    def parts(self, result: Any) -> Iterable[bytes]:
+        """The parts of a run of one result, for `assemble`: block by block where it goes through them once."""
+        return [self.encode(result)] if self.needs_all else self.blocks(result)
+
     def assemble(self, parts: Iterable[bytes], out: IO[bytes]) -> None:
         """Writes header, parts in order and footer; with ``needs_all`` it goes through the parts more than once."""
         self.codec.assemble(parts, out, self.header, self.context)

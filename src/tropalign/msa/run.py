@@ -138,7 +138,7 @@ class MsaRun:
             parts.finish()
 
     def _write(self, alignment: MultipleAlignment) -> None:
-        write_outputs(self.outputs, lambda output: output.writer.blocks(alignment))
+        write_outputs(self.outputs, lambda output: output.writer.parts(alignment))
 
     def fingerprint(self) -> str:
         """SHA-256 of family and parameters, in hexadecimal."""

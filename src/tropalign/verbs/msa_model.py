@@ -91,7 +91,7 @@ def align_onto_model(command: Msa, outputs: list[Output]) -> None:
     with stage_bar(command.quiet) as progress:
         n_threads = resolve_threads(command.threads)
         found = align_members(batch, model, command.trim, n_threads, memory_bytes, progress, mapped)
-        write_outputs(outputs, lambda output: output.writer.blocks(found))
+        write_outputs(outputs, lambda output: output.writer.parts(found))
     if not command.quiet:
         cells = int(batch.offsets[-1]) * model.length
         tell_of(counted(len(batch), "sequences"), time.perf_counter() - begin, cells, [out.path for out in outputs])
