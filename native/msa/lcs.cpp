@@ -93,13 +93,16 @@ bool lcs_lengths(const LcsSequences &sequences, int n_codes, const std::vector<i
     std::vector<int32_t> place(rows.size());
     std::iota(place.begin(), place.end(), 0);
     std::stable_sort(place.begin(), place.end(), [&](int32_t a, int32_t b) { return key[a] < key[b]; });
-    const int64_t n_blocks = (n_rows + kernels.n_lanes - 1) / kernels.n_lanes;
+    // Rows that want nothing stand last: a long one would make the vectors of its neighbours as long.
+    while (wanted && !place.empty() && key[place.back()] == n_columns) place.pop_back();
+    const auto n_places = static_cast<int64_t>(place.size());
+    const int64_t n_blocks = (n_places + kernels.n_lanes - 1) / kernels.n_lanes;
     std::vector<LcsScratch> scratch(n_threads);
     return parallel(
         n_threads, n_blocks, 1,
         [&](int thread, int64_t block) {
             const int64_t begin = block * kernels.n_lanes;
-            const int count = static_cast<int>(std::min<int64_t>(kernels.n_lanes, n_rows - begin));
+            const int count = static_cast<int>(std::min<int64_t>(kernels.n_lanes, n_places - begin));
             std::vector<int32_t> xs(count);
             for (int lane = 0; lane < count; ++lane) xs[lane] = rows[place[begin + lane]];
             if (!wanted) {

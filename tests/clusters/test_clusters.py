@@ -213,12 +213,38 @@ def test_blocks_bounds_and_threads_change_nothing(assign, pair_bytes, monkeypatc
     monkeypatch.setattr(greedy, "ROUND", 3)
     monkeypatch.setattr(comparison, "LEAST_PAIRS", 5)
     monkeypatch.setattr(comparison, "SEQUENCE_BYTES", 1 << 20)
-    monkeypatch.setattr(candidates.CandidateFilter, "within", lambda self, q, t: np.ones((len(q), len(t)), bool))
+    monkeypatch.setattr(
+        candidates.CandidateFilter,
+        "within",
+        lambda self, q, t, asked=None: np.ones((len(q), len(t)), bool) if asked is None else asked,
+    )
     monkeypatch.setattr(greedy, "PAIR_BYTES", pair_bytes)  # of 1 MiB: a sequence at a time, and 50 representatives
     found = ta.cluster(batch, **asked, n_threads=3, memory_bytes=100 << 20)
     for name in ("labels", "representative_index", "identity", "strand", "score"):
         assert (getattr(found, name) == getattr(expected, name)).all(), name
     assert found.cigars == expected.cigars
+
+
+def test_a_chromosome_among_reads_is_told_of_and_left_out_by_coverage():
+    rng = np.random.default_rng(5)
+    giant = "".join(rng.choice(list(DNA), 40_000))
+    reads = {f"r{k}": giant[100 * k : 100 * k + 30] for k in range(20)}
+    with pytest.warns(ta.TropalignWarning, match=r"record 'giant' has 40,000 residues, 1,333 times as many as most"):
+        found = ta.cluster({"giant": giant, **reads}, n_threads=1)
+    assert len(found) == 1
+    pairs = PairOptions(ta.SubstitutionMatrix.default(ta.NUCLEOTIDE), ta.Gap(10, 1), mode="global")
+    options = ClusterOptions(pairs, min_coverage=0.5)
+    batch = ta.SequenceBatch.from_strings([giant, *reads.values()], alphabet=ta.NUCLEOTIDE)
+    assert CandidateFilter(options, ta.NUCLEOTIDE, 1).within(batch, batch)[0].sum() == 1
+
+
+def test_sequences_too_long_for_common_subsequences_are_aligned(monkeypatch):
+    rng = np.random.default_rng(9)
+    texts = families(rng, 60, DNA, longest=90, divergence=0.05)
+    expected = ta.cluster(texts, 0.9, n_threads=1)
+    monkeypatch.setattr(candidates, "MOST_LETTERS", 50 * 50)
+    found = ta.cluster(texts, 0.9, n_threads=1)
+    assert 5 < len(expected) < 55 and (found.labels == expected.labels).all() and found.cigars == expected.cigars
 
 
 @pytest.mark.parametrize("strand", ["plus", "both"])

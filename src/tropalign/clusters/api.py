@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.clusters.candidates import CandidateFilter
-from tropalign.clusters.comparison import Comparison
+from tropalign.clusters.comparison import Comparison, warn_of_giant
 from tropalign.clusters.greedy import Greedy
 from tropalign.clusters.linkage import linkage_labels
 from tropalign.clusters.options import MIN_IDENTITY, ClusteringOptions, ClusterOptions
@@ -124,6 +124,7 @@ def compared_by(
     batch: SequenceBatch, options: ClusterOptions, n_threads: int, memory_bytes: int, devices: Iterable[str]
 ) -> tuple[Comparison, CandidateFilter]:
     """What aligns pairs of the set, and what leaves pairs out."""
+    warn_of_giant(batch, options)
     options.pairs.matrix.check(batch)
     options.pairs.check_range(int(batch.lengths.max()))
     opened = open_devices(list(devices), n_threads, int(batch.lengths.sum()) ** 2 // 8, memory_bytes)

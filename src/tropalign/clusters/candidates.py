@@ -29,6 +29,9 @@ LEAST_WORDS = 0.25
 LEAST_WORD = {True: 5, False: 3}
 #: More than any alphabet's letters.
 N_CODES = 32
+#: Common subsequences of two sequences of more letters times letters take minutes, and no signal is heard meanwhile:
+#: such a pair is aligned.
+MOST_LETTERS = 1 << 40
 #: What roundings may come to.
 ROUNDING = 1e-6
 
@@ -114,17 +117,22 @@ class CandidateFilter:
     ) -> NDArray[np.bool_]:
         """Pairs with a common subsequence that is long enough, asked of pairs with words enough in common."""
         share, n_threads = self._options.min_identity, self._n_threads
-        similar = None if asked is None else asked.view(np.uint8)
+        m, n = queries.lengths[:, None], targets.lengths[None, :]
+        is_short = m * n <= MOST_LETTERS
+        least_pairs = (self._options.min_coverage or 0.0) * covered_length(m, n, self._options.coverage_of)
+        similar = np.asarray(least_pairs <= np.minimum(m, n) + ROUNDING)
+        if asked is not None:
+            similar = similar & asked
         if self._word:
             by_words = _native.similar_by_words(*codes, self._word, share, ROUNDING, n_threads)
-            similar = by_words if similar is None else by_words & similar
-        common = self._common_letters(queries, targets, similar)
-        if similar is None:
-            shorter = np.minimum(queries.lengths[:, None], targets.lengths[None, :])
-            return np.asarray(common >= share * shorter - ROUNDING, bool)
-        row, column = np.nonzero(similar)
+            similar = similar & by_words.view(bool)
+        if similar.all() and is_short.all():
+            common = self._common_letters(queries, targets, None)
+            return np.asarray(common >= share * np.minimum(m, n) - ROUNDING, bool)
+        common = self._common_letters(queries, targets, (similar & is_short).view(np.uint8))
+        row, column = np.nonzero(similar & is_short)
         least = share * np.minimum(queries.lengths[row], targets.lengths[column]) - ROUNDING
-        found = np.zeros(common.shape, bool)
+        found = similar & ~is_short
         found[row, column] = common[row, column] >= least
         return found
 

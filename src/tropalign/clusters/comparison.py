@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from tropalign.clusters.identity import coverages, identities
 from tropalign.clusters.options import ClusterOptions
-from tropalign.errors import InputError
+from tropalign.errors import InputError, TropalignWarning, named
 from tropalign.execution.scheduler import Scheduler
 from tropalign.execution.task import Device
 from tropalign.pairwise.task import PairsTask
@@ -42,6 +43,22 @@ Reals = NDArray[np.float64]
 NOT_COVERED = -1.0
 #: What a sequence takes beside its letters, the share of the memory for sequences, and the least pairs of a job.
 SEQUENCE_BYTES, COPIED_SHARE, LEAST_PAIRS = 256, 0.3, 256
+#: A sequence of so many times the usual length is told of.
+GIANT = 1000
+
+
+def warn_of_giant(batch: SequenceBatch, options: ClusterOptions) -> None:
+    """Warns of a sequence beside which all others are short, such as a chromosome among reads: each may fit in it."""
+    usual, longest = float(np.median(batch.lengths)), int(batch.lengths.max())
+    if options.min_coverage or longest < GIANT * usual:
+        return
+    name = batch.names[int(batch.lengths.argmax())]
+    warnings.warn(
+        f"record {name!r} has {longest:,} residues, {longest / usual:,.0f} times as many as most: aligning others "
+        f"along all of it takes long, and most fit somewhere: leave it out, or give {named('min_coverage')}",
+        TropalignWarning,
+        stacklevel=3,
+    )
 
 
 @dataclass

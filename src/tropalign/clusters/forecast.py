@@ -18,7 +18,7 @@ import numpy as np
 
 from tropalign.clusters.api import clustered
 from tropalign.clusters.candidates import CandidateFilter
-from tropalign.clusters.comparison import Comparison, Tally, processing_order
+from tropalign.clusters.comparison import Comparison, Tally, processing_order, warn_of_giant
 from tropalign.clusters.linkage import check_memory
 from tropalign.clusters.options import ClusterOptions
 from tropalign.execution.task import Device
@@ -78,6 +78,7 @@ def foretold(
         What is wrong with the set, as when it is clustered.
     """
     n = len(batch)
+    warn_of_giant(batch, options)
     options.pairs.matrix.check(batch)
     options.pairs.check_range(int(batch.lengths.max()))
     processing_order(batch, counts_of(batch.names), options.order)

@@ -105,7 +105,8 @@ class Greedy:
         """Settles a few sequences among themselves."""
         similar = np.zeros((len(places), len(places)))
         batch = self._comparison.batch[self._order[places]]
-        later, earlier = np.nonzero(np.tril(self._candidates.within(batch, batch), -1))
+        is_later = np.tril(np.ones(similar.shape, bool), -1)  # none beside itself: of a chromosome that takes hours
+        later, earlier = np.nonzero(self._candidates.within(batch, batch, is_later))
         similar[later, earlier] = self._comparison.similarities(
             self._order[places[later]], self._order[places[earlier]]
         )
