@@ -80,14 +80,31 @@ def test_align_keeps_names():
 def test_files(tmp_path):
     path = tmp_path / "a.fa"
     path.write_text(f">a\n{ONE}\n>b\n{TWO}\n")
-    (table,) = ta.align_all(path)
-    assert table.row(0).target == "b"
+    for named in (path, str(path)):
+        (table,) = ta.align_all(named)
+        assert table.row(0).target == "b"
     for stream in (open(path, "rb"), open(path), io.BytesIO(path.read_bytes()), io.StringIO(path.read_text())):
         with stream:
             assert ta.read_sequences(stream).names == ("a", "b")
             assert not stream.closed
     with open(path, "rb") as one, io.StringIO(">c\nMKV\n") as two:
         assert ta.read_sequences([one, two]).names == ("a", "b", "c")
+
+
+def test_functions_take_the_name_of_a_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("a.fa").write_text(f">a\n{ONE}\n>b\n{TWO}\n")
+    rows = ta.align_multiple("a.fa")
+    ta.write_alignment(rows, "a.aln", "fasta")
+    assert ta.cluster("a.fa").sequences.names == ta.align_to_model(ta.build_model("a.aln"), "a.fa").names == ("a", "b")
+    Path("c.aln").write_text(Path("a.aln").read_text().replace(">", ">second_"))
+    assert ta.merge_alignments("a.aln", "c.aln").names == ("a", "b", "second_a", "second_b")
+    assert (ta.trees.alignment_distances("a.aln") == ta.trees.alignment_distances(rows)).all()
+    dna = "ATTGCAATCATG" * 20 + "CGCGGCGCCGACG" * 20
+    Path("b.fa").write_text(f">x\n{dna}\n>y\n{dna}\n")
+    assert ta.decode("cpg", "b.fa") == ta.decode("cpg", Path("b.fa")) == ta.decode("cpg", {"x": dna, "y": dna})
+    with pytest.raises(ta.InputError, match=r"c\.fa: there is no such file"):
+        ta.align_multiple("c.fa")
 
 
 NO_SEQUENCE = "is no sequence: give texts, bytes, Seq or SeqRecord objects, or pairs of name and text"

@@ -32,6 +32,7 @@ from tropalign.results.threshold_options import Thresholds
 from tropalign.scoring import Gap
 from tropalign.scoring.defaults import default_scoring
 from tropalign.sequences import SequenceBatch, read_sequences
+from tropalign.sequences.inputs import named_file
 from tropalign.submissions.verbs import options_of
 
 if TYPE_CHECKING:
@@ -142,6 +143,7 @@ def _listed(pairs: Any, queries: Any, targets: Any) -> tuple[str, bytes]:
     """Pairs of indices as the file that lists them by name."""
 
     def names(given: Any) -> tuple[str, ...]:
+        given = named_file(given)
         if isinstance(given, os.PathLike):
             return read_sequences(given).names
         return (given if isinstance(given, SequenceBatch) else SequenceBatch.from_strings(given)).names

@@ -13,6 +13,7 @@ from typing import IO, TYPE_CHECKING, Any, cast
 
 from tropalign.errors import InputError, UsageError, shown
 from tropalign.sequences import SequenceBatch
+from tropalign.sequences.inputs import named_file
 from tropalign.submissions.file_names import sanitised
 
 if TYPE_CHECKING:
@@ -70,7 +71,8 @@ class Uploads:
         return self._sent(lambda: io.BytesIO(data), len(data), sanitised(name))
 
     def sequences(self, given: Any, name: str) -> dict[str, str]:
-        """Sequences as `SequenceBatch.from_strings` takes them, a batch, or the Path of a file."""
+        """Sequences as `SequenceBatch.from_strings` takes them, a batch, or a file."""
+        given = named_file(given)
         if isinstance(given, os.PathLike):
             return self.file(given)
         batch = given if isinstance(given, SequenceBatch) else SequenceBatch.from_strings(given)

@@ -92,7 +92,7 @@ def alignment_distances(
     >>> alignment_distances(rows, "identity").round(3).tolist()
     [0.0, 0.333, 0.286]
     """
-    file = file_name(alignment) if isinstance(alignment, os.PathLike) else None
+    file = file_name(alignment) if isinstance(alignment, str | os.PathLike) else None
     family = alignment_of(alignment)
     chosen = checked_model(model, family.sequences.alphabet)
     n = len(family)
@@ -197,7 +197,7 @@ def _counted(table: AlignmentTable) -> tuple[NDArray[np.int32], NDArray[np.int32
 
 def alignment_of(given: Any) -> MultipleAlignment:
     """An alignment as it is, or that of a file. Raises InputError and UsageError on anything else."""
-    if isinstance(given, os.PathLike):
+    if isinstance(given, str | os.PathLike):
         return alignment_in(given)
     if not isinstance(given, MultipleAlignment):
         what = f"an object of type {type(given).__name__} is no MultipleAlignment"

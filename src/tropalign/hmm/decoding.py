@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign import _native
+from tropalign import _native, ragged
 from tropalign.arrays import distinct
 from tropalign.errors import InputError, UsageError, named, shown
 from tropalign.hmm.model import HMM
@@ -22,7 +23,8 @@ from tropalign.options.called import called_with
 from tropalign.options.option import argument
 from tropalign.results.segments import Segments
 from tropalign.sequences.batch import Sequences
-from tropalign.sequences.inputs import named_texts
+from tropalign.sequences.blocks import BlockReader, Policy
+from tropalign.sequences.inputs import named_file, named_texts
 
 #: Labels at most, so that numbers of labels are bytes.
 MOST_LABELS = 255
@@ -269,7 +271,8 @@ class DecodeArguments(DecodeOptions):
     model: HMM | str = argument(kw_only=False, doc='A model, or its name ("cpg"), or the name of its file.')
     sequences: Sequences = argument(
         kw_only=False,
-        doc="Texts, Biopython's or tropalign's objects, or pairs of name and text, in any iterable; or a mapping.",
+        doc="Texts, Biopython's or tropalign's objects, or pairs of name and text, in any iterable; a mapping; or a "
+        "file.",
     )
     n_threads: int = argument(default=0, kw_only=True, doc="0 for all there are.")
 
@@ -302,12 +305,24 @@ def decode(call: DecodeArguments) -> Segments:
     if not isinstance(model, HMM):
         raise UsageError(f"an object of type {type(model).__name__} is not an HMM: give one, or the name of a model")
     decoder = Decoder(model, DecodeOptions(**call.shared_with(DecodeOptions)), call.n_threads)
-    pairs = [
-        (f"sequence_{number}" if name is None else name, text)
-        for number, (name, text) in enumerate(named_texts(call.sequences), 1)
-    ]
-    texts = [letter_bytes(text) for _, text in pairs]
-    offsets = np.zeros(len(texts) + 1, np.int64)
-    np.cumsum([len(text) for text in texts], out=offsets[1:])
+    sequences = named_file(call.sequences)
+    names, texts = _read(sequences) if isinstance(sequences, os.PathLike) else _given(sequences)
     letters = np.concatenate([np.zeros(0, np.uint8), *texts])
-    return decoder.decode(tuple(name for name, _ in pairs), letters, offsets)
+    return decoder.decode(tuple(names), letters, ragged.offsets_of([len(text) for text in texts]))
+
+
+def _given(sequences: Any) -> tuple[list[str], list[NDArray[np.uint8]]]:
+    """Names and letters of sequences in memory."""
+    pairs = list(named_texts(sequences))
+    names = [f"sequence_{number}" if name is None else name for number, (name, _) in enumerate(pairs, 1)]
+    return names, [letter_bytes(text) for _, text in pairs]
+
+
+def _read(file: os.PathLike[str]) -> tuple[list[str], list[NDArray[np.uint8]]]:
+    """Names and letters of a file's records."""
+    names: list[str] = []
+    texts: list[NDArray[np.uint8]] = []
+    for block in BlockReader(file, Policy()):
+        names += block.names
+        texts += np.split(block.letters, block.offsets[1:-1])
+    return names, texts

@@ -192,7 +192,7 @@ def merge_alignments(call: MergingArguments) -> MultipleAlignment:
 
 def _alignment(given: Any, alphabet: Alphabet | None = None) -> MultipleAlignment:
     """An alignment; one from a file is read with that alphabet, and refused where a row is of another kind."""
-    if isinstance(given, os.PathLike):
+    if isinstance(given, str | os.PathLike):
         found = read_alignment(given, alphabet=alphabet)
         check_kinds(found.sequences, file_name(given))
         return found

@@ -15,6 +15,7 @@ from tropalign.results.multiple import MultipleAlignment
 from tropalign.sequences.alphabet import AlphabetLike, alphabet_of
 from tropalign.sequences.batch import SequenceBatch
 from tropalign.sequences.files import Source, file_name
+from tropalign.sequences.inputs import named_file
 from tropalign.sequences.kinds import check_kinds
 from tropalign.sequences.reader import GapRule, read_sequences
 
@@ -61,6 +62,7 @@ def read_family(
 def family_of(sequences: Any, alphabet: AlphabetLike | None = None, is_judged: bool | None = None) -> SequenceBatch:
     """A family of what Python code may give: see `align_multiple`. Raises what `read_family` does."""
     is_judged = alphabet is None if is_judged is None else is_judged
+    sequences = named_file(sequences)
     if isinstance(sequences, MultipleAlignment):
         batch, is_judged = sequences.sequences, False
     elif isinstance(sequences, SequenceBatch):

@@ -51,7 +51,7 @@ from tropalign.scoring.defaults import default_scoring
 from tropalign.sequences import SequenceBatch, read_sequences
 from tropalign.sequences.alphabet import AlphabetLike
 from tropalign.sequences.batch import Sequences
-from tropalign.sequences.inputs import letters_of, named_texts
+from tropalign.sequences.inputs import letters_of, named_file, named_texts
 from tropalign.sequences.translation import Frames
 
 #: Cells of all pairs of a list up to which these are aligned one after another: more take longer than a task begins.
@@ -218,6 +218,7 @@ def align_all(call: AllArguments) -> Iterator[AlignmentTable]:
 
 def batch_of(sequences: Sequences, alphabet: AlphabetLike | None) -> SequenceBatch:
     """A batch of whatever holds sequences."""
+    sequences = named_file(sequences)
     if isinstance(sequences, os.PathLike):
         return read_sequences(sequences, alphabet=alphabet)
     batch = (

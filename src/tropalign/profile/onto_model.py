@@ -30,6 +30,7 @@ from tropalign.profile.proteins import LONGEST
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.sequences.batch import SequenceBatch, Sequences
 from tropalign.sequences.files import file_name
+from tropalign.sequences.inputs import named_file
 from tropalign.sequences.kinds import check_kinds
 from tropalign.sequences.reader import read_sequences
 
@@ -47,7 +48,7 @@ class ModelArguments(Options):
     sequences: Sequences = argument(
         kw_only=False,
         doc="A SequenceBatch, or what `SequenceBatch.from_strings` takes: texts, bytes, Seq, SeqRecord, (name, "
-        "sequence) in any iterable, or a mapping of names to sequences; or a file's Path.",
+        "sequence) in any iterable, or a mapping of names to sequences; or a file.",
     )
     trim: bool = argument(
         default=False, kw_only=True, doc="Leaves residues before the first node and behind the last one out."
@@ -103,12 +104,13 @@ def align_to_model(call: ModelArguments) -> MultipleAlignment:
         if not isinstance(call.model, str | os.PathLike):
             raise UsageError(f"{named('model')}: an object of type {type(call.model).__name__} is no model")
         model = read_family_model(call.model)
-    if isinstance(call.sequences, os.PathLike):
-        batch = read_members([call.sequences], model)
-    elif isinstance(call.sequences, SequenceBatch):
-        batch = call.sequences
+    sequences = named_file(call.sequences)
+    if isinstance(sequences, os.PathLike):
+        batch = read_members([sequences], model)
+    elif isinstance(sequences, SequenceBatch):
+        batch = sequences
     else:
-        batch = SequenceBatch.from_strings(call.sequences, alphabet=model.letters.alphabet)
+        batch = SequenceBatch.from_strings(sequences, alphabet=model.letters.alphabet)
     check_members(batch, model)
     mapped = None if call.mapali is None else mapped_rows(call.mapali, model)
     threads = resolve_threads(checked_threads(call.n_threads))

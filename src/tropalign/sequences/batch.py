@@ -468,7 +468,7 @@ class SequenceBatch:
         return batch_bytes(arrays, self.name_texts, self._description_texts)
 
 
-#: What functions take as sequences: a batch, what `SequenceBatch.from_strings` takes, or a file.
+#: What functions take as sequences: a batch, what `SequenceBatch.from_strings` takes, or a file by its path or name.
 Sequences = SequenceBatch | Iterable[Any] | Mapping[str, Any] | os.PathLike[str]
 
 

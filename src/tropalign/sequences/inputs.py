@@ -5,17 +5,34 @@ Whatever cannot be one of these is refused: ``None`` and ``nan`` spell valid pro
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
 
 from tropalign.errors import InputError, shown
 
+T = TypeVar("T")
 _KINDS = "give texts, bytes, Seq or SeqRecord objects, or pairs of name and text"
 #: Containers, which hold letters but are no sequence of their own.
 _CONTAINERS = (list, tuple, set, frozenset, Mapping, np.ndarray)
+
+
+def named_file(given: T) -> T | Path:
+    """A text that names a file as its path, where sequences may stand; anything else as it is.
+
+    A text is no set of sequences, and a sequence has no point and no slash.
+
+    Examples
+    --------
+    >>> named_file("reads.fa.gz"), named_file("MKVLAW"), named_file(["reads.fa"])
+    (PosixPath('reads.fa.gz'), 'MKVLAW', ['reads.fa'])
+    """
+    is_file = isinstance(given, str) and ("." in given or os.sep in given or os.path.isfile(given))
+    return Path(given) if is_file else given  # type: ignore[arg-type]
 
 
 def named_texts(sequences: Any) -> Iterator[tuple[str | None, str]]:
@@ -34,7 +51,7 @@ def named_texts(sequences: Any) -> Iterator[tuple[str | None, str]]:
         One text where many sequences belong; a value that is no sequence, such as None; a table instead of a column.
     """
     if isinstance(sequences, str | bytes | bytearray) or hasattr(sequences, "seq") or _is_spelled(sequences):
-        raise InputError("one sequence was given where several belong: put it into a list, or give a file's Path")
+        raise InputError("one sequence was given where several belong: put it into a list, or name a file")
     if hasattr(sequences, "columns"):
         raise InputError("a table was given where a column of sequences belongs: name the column")
     if isinstance(sequences, Mapping) or _has_names(sequences):
