@@ -62,7 +62,7 @@ ALLOWED = {
     "families": {"errors", "machine", "options", "sequences", "results", "msa", "profile"},
     "semirings": {"errors", "arrays", "machine", "execution", "sequences", "results", "devices"},
     "hmm": {
-        "errors", "arrays", "properties", "machine", "options", "execution", "sequences", "results",
+        "errors", "arrays", "ragged", "properties", "machine", "options", "execution", "sequences", "results",
         "devices", "formats",
     },
     "tropical": {"lazy", "semirings", "hmm"},
