@@ -40,7 +40,7 @@ ALLOWED = {
         "pairwise",
     },
     "clusters": {
-        "errors", "ragged", "machine", "options", "execution", "sequences", "scoring", "results", "devices",
+        "errors", "arrays", "ragged", "machine", "options", "execution", "sequences", "scoring", "results", "devices",
         "formats", "pairwise",
     },
     "phylo": {

@@ -86,18 +86,24 @@ void shared_words(const Sequences &queries, const Sequences &targets, int32_t wo
 void similar_by_words(const Sequences &queries, const Sequences &targets, int32_t word, double identity,
                       double rounding, int n_threads, uint8_t *similar) {
     const WordIndex index(targets, word, word);
+    const auto identical = [&](int32_t n) { return static_cast<int32_t>(std::ceil(identity * n - rounding)); };
+    // Of each target: its letters less its words, and its identical letters if it is the shorter one.
+    std::vector<int32_t> beyond_words(targets.count), own(targets.count);
+    for (int64_t t = 0; t < targets.count; ++t) {
+        const int32_t n = targets[t].length;
+        beyond_words[t] = n - n / word, own[t] = identical(n);
+    }
     std::vector<std::vector<int32_t>> copies(n_threads), rows(n_threads);
     parallel(n_threads, queries.count, 1, [&](int thread, int64_t q) {
         copies[thread].resize(kPlaces);
         std::vector<int32_t> &shared = rows[thread];
         shared.assign(targets.count, 0);
         index.count(queries[q], copies[thread], shared.data());
-        const int32_t m = queries[q].length;
-        for (int64_t t = 0; t < targets.count; ++t) {
-            const int32_t n = targets[t].length;
-            const auto identical = static_cast<int32_t>(std::ceil(identity * std::min(m, n) - rounding));
-            similar[q * targets.count + t] = shared[t] >= n / word - (m - identical) - (n - identical);
-        }
+        const int32_t m = queries[q].length, of_query = identical(m);
+        const int32_t *found = shared.data();
+        uint8_t *row = similar + q * targets.count;
+        for (int64_t t = 0; t < targets.count; ++t)
+            row[t] = found[t] + beyond_words[t] >= 2 * std::min(of_query, own[t]) - m;
     });
 }
 

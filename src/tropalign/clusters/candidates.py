@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import _native
+from tropalign.arrays import places_of
 from tropalign.clusters.comparison import Tally
 from tropalign.clusters.identity import covered_length
 from tropalign.clusters.options import ClusterOptions
@@ -108,7 +109,7 @@ class CandidateFilter:
         if asked is not None:
             keep &= asked
         if self._pays_ends:
-            query, target = (places.astype(np.int64) for places in np.nonzero(keep))
+            query, target = places_of(keep)
             keep[query, target] = self._may_be_best(codes, query, target, most[query, target])
         return keep
 
@@ -117,24 +118,26 @@ class CandidateFilter:
     ) -> NDArray[np.bool_]:
         """Pairs with a common subsequence that is long enough, asked of pairs with words enough in common."""
         share, n_threads = self._options.min_identity, self._n_threads
-        m, n = queries.lengths[:, None], targets.lengths[None, :]
-        is_short = m * n <= MOST_LETTERS
-        least_pairs = (self._options.min_coverage or 0.0) * covered_length(m, n, self._options.coverage_of)
-        similar = np.asarray(least_pairs <= np.minimum(m, n) + ROUNDING)
+        similar = self._covering(queries.lengths[:, None], targets.lengths[None, :])
         if asked is not None:
-            similar = similar & asked
+            similar &= asked
         if self._word:
-            by_words = _native.similar_by_words(*codes, self._word, share, ROUNDING, n_threads)
-            similar = similar & by_words.view(bool)
-        if similar.all() and is_short.all():
-            common = self._common_letters(queries, targets, None)
-            return np.asarray(common >= share * np.minimum(m, n) - ROUNDING, bool)
-        common = self._common_letters(queries, targets, (similar & is_short).view(np.uint8))
-        row, column = np.nonzero(similar & is_short)
-        least = share * np.minimum(queries.lengths[row], targets.lengths[column]) - ROUNDING
-        found = similar & ~is_short
-        found[row, column] = common[row, column] >= least
-        return found
+            similar &= _native.similar_by_words(*codes, self._word, share, ROUNDING, n_threads).view(bool)
+        row, column = places_of(similar)
+        m, n = queries.lengths[row], targets.lengths[column]
+        is_short = m * n <= MOST_LETTERS
+        wanted = similar.copy()
+        wanted[row[~is_short], column[~is_short]] = False
+        common = self._common_letters(queries, targets, None if wanted.all() else wanted.view(np.uint8))
+        similar[row, column] = (common[row, column] >= share * np.minimum(m, n) - ROUNDING) | ~is_short
+        return similar
+
+    def _covering(self, query: Index, target: Index) -> NDArray[np.bool_]:
+        """Pairs that are long enough for the coverage; new, shape (len(query), len(target))."""
+        if not self._options.min_coverage:
+            return np.ones((len(query), target.shape[1]), bool)
+        least = self._options.min_coverage * covered_length(query, target, self._options.coverage_of)
+        return np.asarray(least <= np.minimum(query, target) + ROUNDING)
 
     def _common_letters(
         self, queries: SequenceBatch, targets: SequenceBatch, wanted: NDArray[np.uint8] | None

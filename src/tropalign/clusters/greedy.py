@@ -15,6 +15,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign.arrays import places_of
 from tropalign.clusters.candidates import CandidateFilter
 from tropalign.clusters.comparison import Comparison
 from tropalign.errors import named
@@ -106,7 +107,7 @@ class Greedy:
         similar = np.zeros((len(places), len(places)))
         batch = self._comparison.batch[self._order[places]]
         is_later = np.tril(np.ones(similar.shape, bool), -1)  # none beside itself: of a chromosome that takes hours
-        later, earlier = np.nonzero(self._candidates.within(batch, batch, is_later))
+        later, earlier = places_of(self._candidates.within(batch, batch, is_later))
         similar[later, earlier] = self._comparison.similarities(
             self._order[places[later]], self._order[places[earlier]]
         )
@@ -140,7 +141,7 @@ class Greedy:
         of = self._representatives[begin:end]
         batch = self._comparison.batch
         may_join = self._candidates.within(batch[self._order[places]], batch[of])
-        row, number = np.nonzero(may_join & (places[:, None] > self._places[None, begin:end]))
+        row, number = places_of(may_join & (places[:, None] > self._places[None, begin:end]))
         similar = self._comparison.similarities(self._order[places[row]], of[number])
         keep = similar >= self._least
         row, number, similar = row[keep], number[keep], similar[keep]

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import _native
+from tropalign.arrays import places_of
 from tropalign.clusters.candidates import CandidateFilter
 from tropalign.clusters.comparison import Comparison
 from tropalign.clusters.options import ClusterOptions
@@ -131,7 +132,7 @@ def _connected_labels(
         for row in range(begin, end, FEW_ROWS):
             few = slice(row - begin, min(row + FEW_ROWS, end) - begin)
             is_apart = labels[begin:end][few, None] != labels[None, begin:]
-            first, second = np.nonzero(keep[few] & is_apart)
+            first, second = places_of(keep[few] & is_apart)
             first, second = first + row, second + begin
             is_similar = comparison.pair_similarities(first, second) >= comparison.options.min_identity
             labels = _joined(labels, first[is_similar], second[is_similar])
@@ -167,7 +168,7 @@ def compared_rows(
         end = min(last, begin + max(1, min(MOST_ROWS, MOST_PAIRS // (n - begin))))
         rows, columns = end - begin, n - begin
         keep = candidates.within(batch[begin:end], batch[begin:]) if leaves_out else np.ones((rows, columns), bool)
-        first, second = (places.astype(np.int64) + begin for places in np.nonzero(np.triu(keep, 1)))
+        first, second = (places + begin for places in places_of(np.triu(keep, 1)))
         yield end, first, second, comparison.pair_similarities(first, second)
         begin = end
 
