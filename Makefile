@@ -4,6 +4,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# uv, where the environment has it, needs a fifth of pip's time for many packages; what it cannot get, pip may.
+INSTALL = $(if $(wildcard $(BIN)/uv),$(BIN)/uv pip install --quiet --python $(BIN)/python $(1) ||) $(PIP) $(1)
 
 .PHONY: help demo test test-long fuzz lint wheel dist install-wheel check-dist check-workflows test-wheel rebuild \
   bench-pairs bench-place bench-cluster bench-growth bench-large-families bench-msa bench-search bench-tropical bench-instructions bench-pages bench-gpu \
@@ -23,9 +25,15 @@ $(VENV)/installed: pyproject.toml CMakeLists.txt $(wildcard native/*.cmake nativ
 LIST = import sys, tomllib; about = tomllib.load(open("pyproject.toml", "rb")); project = about["project"]; \
   extras = [name for extra in sys.argv[1:] for name in project["optional-dependencies"][extra]]; \
   print(*about["build-system"]["requires"], "cmake", "ninja", *project["dependencies"], *extras, sep="\n")
+# Snakemake limits what the server's tests may have: uv settles first what stands first.
 $(VENV)/extras: pyproject.toml | $(BIN)/python
-	$(BIN)/python -c '$(LIST)' test workflows dev > $(VENV)/extras.txt
-	$(PIP) -r $(VENV)/extras.txt
+	$(BIN)/python -c '$(LIST)' workflows test dev > $(VENV)/extras.txt
+	$(call INSTALL,-r $(VENV)/extras.txt)
+	@touch $@
+
+$(VENV)/docs: pyproject.toml | $(BIN)/python
+	$(BIN)/python -c '$(LIST)' docs > $(VENV)/docs.txt
+	$(call INSTALL,-r $(VENV)/docs.txt)
 	@touch $@
 
 # Tests run on every instruction set that the processor has: those that `installed` left out are compiled now.
@@ -178,9 +186,7 @@ man: $(VENV)/extras  ## the pages for man
 	PYTHONPATH=src $(BIN)/python packaging/man_pages.py build/man/man1
 
 # A page per verb comes from the parsers, into docs/cli; broken links and whatever else Sphinx complains of are errors.
-docs: $(VENV)/installed  ## the site, in docs/_build
-	$(BIN)/python -c '$(LIST)' docs > $(VENV)/docs.txt
-	$(PIP) -r $(VENV)/docs.txt
+docs: $(VENV)/installed $(VENV)/docs  ## the site, in docs/_build
 	$(BIN)/python -m sphinx -W --keep-going -q -b html -d build/doctrees docs docs/_build
 
 clean:  ## remove the environment and all that was built

@@ -1,6 +1,7 @@
 import os
 import shutil
 import signal
+import sys
 import sysconfig
 import tempfile
 from pathlib import Path
@@ -40,6 +41,7 @@ def _compile_once():
     os.environ.setdefault("POCL_CACHE_DIR", str(Path(tempfile.gettempdir()) / f"tropalign-pocl-{os.getuid()}"))
     # Without it every start of the command compiles a hundred modules of a clone, half of the start's time.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False  # nor does pytest rewrite the assertions of all tests anew
 
 
 def _refuse_sources(config):

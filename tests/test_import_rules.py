@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -201,9 +202,9 @@ def loaded_with(name, known):
     if name not in known:
         found = known[name] = {name}  # what a circle of packages meets again is on its way
         above = {name.rpartition(".")[0]} - {"tropalign"}
-        if name in IMPORTS:
-            found |= IMPORTS[name].others
-            for other in (IMPORTS[name].at_once | above) & (IMPORTS.keys() | {CORE}):
+        if name in DOTTED:
+            found |= imports()[name].others
+            for other in (imports()[name].at_once | above) & (DOTTED.keys() | {CORE}):
                 found |= loaded_with(other, known)
     return known[name]
 
@@ -214,7 +215,12 @@ DOTTED = {
 }
 #: Packages that every process has, or that load in a moment; of the standard library all but these.
 QUICK = sys.stdlib_module_names - {"asyncio", "multiprocessing", "tomllib", "zipfile"} | {"tropalign"}
-IMPORTS = {name: imports_of(path) for name, path in DOTTED.items()}
+
+
+@cache
+def imports():
+    """Of every module; seconds, which not every process that collects tests has to spend."""
+    return {name: imports_of(path) for name, path in DOTTED.items()}
 
 
 def circles(arrows):
@@ -235,7 +241,7 @@ def circles(arrows):
 
 def test_no_module_imports_itself_through_others():
     """Not in functions either; what is imported for mypy alone is not counted."""
-    arrows = {name: (of.at_once | of.in_functions) & IMPORTS.keys() - {name} for name, of in IMPORTS.items()}
+    arrows = {name: (of.at_once | of.in_functions) & DOTTED.keys() - {name} for name, of in imports().items()}
     assert not circles(arrows)
 
 
@@ -245,11 +251,11 @@ START_LIGHT = {"cli", "client", "serve", "submissions", "verbs"}
 LEAST_LINES = 150
 
 
-@pytest.mark.parametrize("name", sorted(IMPORTS))
+@pytest.mark.parametrize("name", sorted(DOTTED))
 def test_imports_in_functions_have_a_reason(name):
     """They keep from being loaded what the command may not need: lines enough, the core, or a package of others."""
     at_once = loaded_with(name, {})
-    for other in IMPORTS[name].in_functions & IMPORTS.keys():
+    for other in imports()[name].in_functions & DOTTED.keys():
         spared = loaded_with(other, {}) - at_once
         lines = sum(len(DOTTED[module].read_text().splitlines()) for module in spared & DOTTED.keys())
         if folder_of(DOTTED[name]) not in START_LIGHT:

@@ -28,7 +28,7 @@ ROOT = Path(__file__).parents[2]
 SEARCH = ["examples/efp.hmm", "examples/efp.fasta"]
 PLACE = [
     "place",
-    "examples/16s/reads.fasta",
+    "reads.fa",
     "--reference",
     "examples/16s/ref.phy.gz",
     "--tree",
@@ -62,11 +62,21 @@ def address():
         yield cluster.scheduler_address
 
 
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory):
+    """A folder with the examples, and a hundred of the four hundred reads."""
+    folder = tmp_path_factory.mktemp("inputs")
+    (folder / "examples").symlink_to(ROOT / "examples")
+    reads = (ROOT / "examples" / "16s" / "reads.fasta").read_text().split(">")[1:101]
+    (folder / "reads.fa").write_text(">" + ">".join(reads))
+    return folder
+
+
 @pytest.fixture(autouse=True)
-def in_small_tiles(monkeypatch):
-    monkeypatch.chdir(ROOT)
+def in_small_tiles(monkeypatch, inputs):
+    monkeypatch.chdir(inputs)
     monkeypatch.setenv("TROPALIGN_TILE_PAIRS", "150")
-    monkeypatch.setenv("TROPALIGN_TILE_READS", "40")
+    monkeypatch.setenv("TROPALIGN_TILE_READS", "10")
 
 
 def written(folder, words, suffix, *more):
@@ -224,8 +234,8 @@ def test_a_tree_of_distances_needs_no_cluster(capsys):
     assert "--cluster is for --unaligned and --bootstrap" in capsys.readouterr().err
 
 
-def test_a_forecast_is_one_of_this_machine(tmp_path, capsys):
-    words = ["examples/family.fasta", "--dry-run", "--cluster", "tcp://nobody.invalid:1", "-o", str(tmp_path / "x")]
+def test_a_forecast_is_one_of_this_machine(few, tmp_path, capsys):
+    words = [few, "--dry-run", "--cluster", "tcp://nobody.invalid:1", "-o", str(tmp_path / "x")]
     for more in (["pairs", "-f", "tsv"], ["cluster", "-f", "tsv"], ["msa", "-f", "fasta"]):
         assert main([*more, *words]) == 0
         assert "on cpu of this machine alone (a forecast does not ask tcp://nobody" in capsys.readouterr().out

@@ -100,12 +100,27 @@ def _fill(r, c, scores, gap_open, gap_extend, local, r_begin_free, c_begin_free)
         h[i][0] = 0 if r_begin_free else -(gap_open + i * gap_extend)
     for j in range(1, n + 1):
         h[0][j] = 0 if c_begin_free else -(gap_open + j * gap_extend)
-    for i in range(1, m + 1):
+    first = gap_open + gap_extend
+    lowest = 0 if local else MINUS_INFINITY
+    for i in range(1, m + 1):  # no call of a function per cell: thousands of tests wait here
+        h_row, e_row, f_row, h_above, f_above, of_letter = h[i], e[i], f[i], h[i - 1], f[i - 1], scores[r[i - 1]]
+        h_left, e_left = h_row[0], e_row[0]
         for j in range(1, n + 1):
-            e[i][j] = max(e[i][j - 1] - gap_extend, h[i][j - 1] - gap_open - gap_extend)
-            f[i][j] = max(f[i - 1][j] - gap_extend, h[i - 1][j] - gap_open - gap_extend)
-            best = max(h[i - 1][j - 1] + scores[r[i - 1]][c[j - 1]], e[i][j], f[i][j])
-            h[i][j] = max(best, 0) if local else best
+            e_here, opened = e_left - gap_extend, h_left - first
+            if opened > e_here:
+                e_here = opened
+            f_here, opened = f_above[j] - gap_extend, h_above[j] - first
+            if opened > f_here:
+                f_here = opened
+            best = h_above[j - 1] + of_letter[c[j - 1]]
+            if e_here > best:
+                best = e_here
+            if f_here > best:
+                best = f_here
+            if lowest > best:
+                best = lowest
+            e_left, h_left = e_here, best
+            h_row[j], e_row[j], f_row[j] = best, e_here, f_here
     return h, e, f
 
 
