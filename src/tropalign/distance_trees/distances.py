@@ -14,7 +14,7 @@ from tropalign import _native
 from tropalign.devices.names import DeviceLike, device_names
 from tropalign.devices.registry import open_devices
 from tropalign.distance_trees.matrix import pair_at, require_memory
-from tropalign.errors import InputError, TropalignWarning, UsageError, shown
+from tropalign.errors import InputError, TropalignWarning, UsageError, has_options, shown
 from tropalign.execution.scheduler import Scheduler
 from tropalign.execution.task import checked_progress
 from tropalign.machine.numbers import checked_memory, checked_threads
@@ -263,7 +263,9 @@ def without_saturation(
         if len(nothing):
             first, second = (names[k] for k in pair_at(int(nothing[0]), n))
             raise InputError(
-                f"{first!r} and {second!r} have no column in which both hold a letter: leave one of them out", file=file
+                f"{first!r} and {second!r} have no column in which both hold a letter: leave one of them out, or align "
+                f"each pair by itself ({'--unaligned' if has_options() else 'trees.pair_distances'})",
+                file=file,
             )
         far = np.flatnonzero(np.isinf(distances))
         first, second = (names[k] for k in pair_at(int(far[0]), n))
