@@ -25,6 +25,7 @@ def random_rows(n, length, letters):
 
 FAMILY = random_rows(12, 60, PROTEIN)
 READS = random_rows(40, 80, "ACGT")
+PAIR, HOMOLOGS = {"a": FAMILY["s0"], "b": FAMILY["s0"][5:]}, {"c": FAMILY["s0"][:50]}
 ALIGNED = ta.MultipleAlignment.from_rows(list(FAMILY), list(FAMILY.values()))
 OTHERS = ta.MultipleAlignment.from_rows(["x", "y"], ["MKVLAW", "MKILAW"])
 ROWS = np.array([list(row) for row in (b"ACGTA", b"ACGAA", b"ACCAA", b"TCCAA")], np.uint8)
@@ -41,7 +42,7 @@ CALLS = {
     ta.align_all: lambda **given: list(ta.align_all(FAMILY, **given)),
     ta.align_many: lambda **given: ta.align_many([("MKVLAW", "MKILAW")], **given),
     ta.align_multiple: lambda **given: ta.align_multiple(FAMILY, **given),
-    ta.align_with_homologs: lambda **given: ta.align_with_homologs({"a": "MKVLAWHE", "b": "MKVLA"}, FAMILY, **given),
+    ta.align_with_homologs: lambda **given: ta.align_with_homologs(PAIR, HOMOLOGS, **given),
     ta.align_clustalw: lambda **given: ta.align_clustalw(FAMILY, **given),
     ta.add_sequences: lambda **given: ta.add_sequences(OTHERS, FAMILY, **given),
     ta.merge_alignments: lambda **given: ta.merge_alignments(ALIGNED, OTHERS, **given),

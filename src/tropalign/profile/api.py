@@ -143,10 +143,10 @@ def scan(call: ScanArguments) -> Hits:
     >>> len(hits.queries), hits[0].query.name, hits[0].name, hits.Z
     (37, 'sp|Q662F0|EFP_BORBP', 'EFP', 1.0)
     """
-    models, sequences = call.models, call.sequences
-    if _is_models(sequences):
-        models, sequences = sequences, models
-    return _hits("scan", models, sequences, call)
+    models: Any = call.models
+    sequences: Any = call.sequences
+    turned = (sequences, models) if _is_models(sequences) else (models, sequences)
+    return _hits("scan", *turned, call)
 
 
 def _is_models(value: Any) -> bool:
