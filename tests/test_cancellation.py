@@ -25,7 +25,6 @@ def random_rows(n, length, letters):
 
 FAMILY = random_rows(12, 60, PROTEIN)
 READS = random_rows(40, 80, "ACGT")
-PAIR, HOMOLOGS = {"a": FAMILY["s0"], "b": FAMILY["s0"][5:]}, {"c": FAMILY["s0"][:50]}
 ALIGNED = ta.MultipleAlignment.from_rows(list(FAMILY), list(FAMILY.values()))
 OTHERS = ta.MultipleAlignment.from_rows(["x", "y"], ["MKVLAW", "MKILAW"])
 ROWS = np.array([list(row) for row in (b"ACGTA", b"ACGAA", b"ACCAA", b"TCCAA")], np.uint8)
@@ -42,7 +41,7 @@ CALLS = {
     ta.align_all: lambda **given: list(ta.align_all(FAMILY, **given)),
     ta.align_many: lambda **given: ta.align_many([("MKVLAW", "MKILAW")], **given),
     ta.align_multiple: lambda **given: ta.align_multiple(FAMILY, **given),
-    ta.align_with_homologs: lambda **given: ta.align_with_homologs(PAIR, HOMOLOGS, **given),
+    ta.align_with_homologs: lambda **given: ta.align_with_homologs({"a": "MKVLAWHE", "b": "MKVLA"}, FAMILY, **given),
     ta.align_clustalw: lambda **given: ta.align_clustalw(FAMILY, **given),
     ta.add_sequences: lambda **given: ta.add_sequences(OTHERS, FAMILY, **given),
     ta.merge_alignments: lambda **given: ta.merge_alignments(ALIGNED, OTHERS, **given),
@@ -89,6 +88,7 @@ def test_every_public_function_tells_or_is_named_as_one_that_does_not():
     assert {one.__name__ for one in functions if one not in tell} == WITHOUT
 
 
+@pytest.mark.filterwarnings("ignore:no homologs were found")
 @pytest.mark.parametrize("function", CALLS, ids=lambda one: one.__name__)
 def test_what_the_callers_function_raises_ends_the_call(function):
     def stop(*_told):
@@ -121,13 +121,16 @@ def test_an_event_of_another_thread_ends_a_single_long_pair():
     assert outcome == ["ended"]
 
 
-@pytest.mark.parametrize("n_threads", [1, 2])
-def test_interrupts_end_calls_without_a_function(n_threads):
+def test_an_interrupt_ends_a_call_without_a_function():
+    matrix, n_ended = np.tile(WEIGHTS, (3, 3)), 0
+
     def interrupt():
         os.kill(os.getpid(), signal.SIGINT)
 
     timer = threading.Timer(0.1, interrupt)
     timer.start()
     with pytest.raises(KeyboardInterrupt):
-        tropical.closure(np.tile(WEIGHTS, (3, 3)), n_threads=n_threads, device="cpu")
+        while n_ended < 100:  # a machine may be so busy that the interrupt is late
+            tropical.closure(matrix, n_threads=1, device="cpu")
+            n_ended += 1
     timer.join()
