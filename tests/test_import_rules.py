@@ -28,7 +28,7 @@ ALLOWED = {
     "sequences": {"errors", "ragged", "properties", "lazy", "execution"},
     "trees": {"errors", "machine", "sequences"},
     "scoring": {"errors", "arrays", "properties", "sequences"},
-    "masks": {"errors", "machine", "sequences", "scoring"},
+    "masks": {"errors", "machine", "execution", "sequences", "scoring"},
     "results": {"errors", "arrays", "ragged", "properties", "options", "sequences"},
     "devices": {"errors", "machine", "options", "execution"},
     "formats": {"errors", "arrays", "ragged", "properties", "sequences", "trees", "results"},

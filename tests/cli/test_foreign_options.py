@@ -67,7 +67,10 @@ def test_the_sentence_says_what_to_write(words, sentence, tmp_path, monkeypatch,
     [
         ("cluster_size a.fa", "there is no verb cluster_size: its job is done by tropalign cluster --order abundance"),
         ("scan a.fa a.fa", "a.fa: it holds sequences, and models belong here: name models first, then sequences"),
-        ("find a.fa a.fa --columns stitle", "no column is called 'stitle': --columns help lists all of them"),
+        (
+            "find a.fa a.fa --columns stitle",
+            "no column is called 'stitle': descriptions of targets are not kept: write sseqid; --columns help",
+        ),
         (
             "place a.fa --reference r.phy --tree r.nwk -o x.jplace",
             "x.jplace: -o is the alignment of the reads: write --jplace x.jplace",

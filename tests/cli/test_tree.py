@@ -129,7 +129,8 @@ def test_negative_lengths_are_said(capfd):
             ">a\nMK--\n>b\n--VL\n",
             (),
             3,
-            "'a' and 'b' have no column in which both hold a letter: leave one of them out",
+            "'a' and 'b' have no column in which both hold a letter: leave one of them out, or align each pair by "
+            "itself (--unaligned)",
         ),
         ("2\na 0 1\nb -1 0\n", (), 3, "line 3, record 'b': the distance to 'a' is -1 here and 1 there"),
         ("2\na 0 -1\nb -1 0\n", (), 3, "the distance of 'a' and 'b' is -1: distances are numbers from 0 to 1e+30"),

@@ -1,6 +1,7 @@
 """Pictures of pairs as files."""
 
 import io
+import pickle
 import re
 from xml.etree import ElementTree
 
@@ -97,3 +98,16 @@ def test_equal_words_are_those_of_a_loop(length):
 def test_dots_are_bounded():
     same = np.zeros(3_000, np.uint8)
     assert 0 < len(equal_words(same, same, 2)[0]) <= MOST_DOTS
+
+
+def test_notebooks_show_figures_without_being_told_of_matplotlib():
+    proteins = {"a": "MKVLAWHE", "b": "MKILAWHE", "c": "MKVLAWPE"}
+    tree = tropalign.trees.parse_tree("(a:1,b:2,c:1);")
+    figures = (
+        tropalign.dot_plot(tropalign.align("MKVLAWHEAG", "AWHEAGKVLAW")),
+        tropalign.plot_matrix(tropalign.align_all(proteins, mode="global")),
+        tropalign.trees.plot_tree(tree),
+    )
+    for figure in figures:
+        assert figure._repr_png_().startswith(b"\x89PNG")
+        assert pickle.loads(pickle.dumps(figure)).axes

@@ -2,6 +2,7 @@
 
 import io
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pyhmmer
@@ -300,3 +301,12 @@ def test_nucleotides_are_told_once_and_searched_all_the_same(hmms, tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("error", TropalignWarning)
         tropalign.search(hmms, [("peptide", "GAGAGAGATC"), ("protein", "MKVLAWHEAGRRPLNDEEFYSTQMCIKV" * 3)])
+
+
+def test_models_of_a_scan_may_come_first():
+    right = tropalign.scan("examples/efp.fasta", "examples/efp.hmm")
+    (model,) = tropalign.read_queries("examples/efp.hmm")
+    for one in ("examples/efp.hmm", Path("examples/efp.hmm"), ["examples/efp.hmm"], model):
+        assert tropalign.scan(one, "examples/efp.fasta") == right
+    with pytest.raises(InputError, match=r"none\.fa: there is no such file"):
+        tropalign.scan("none.fa", "examples/efp.hmm")

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import tropalign
+from tropalign.errors import UsageError
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.sequences import PROTEIN, SequenceBatch
 
@@ -68,6 +69,22 @@ def test_columns_without_a_residue_go():
     part = alignment()[[0, 2]].without_empty_columns()
     assert list(part) == ["MKVLAWkk", "-RVLAY-x"]
     assert part.column_confidence.tolist() == np.delete(alignment().column_confidence, 3).tolist()
+
+
+@pytest.mark.parametrize("share", [0, 0.3, 0.5, 0.7, 1])
+def test_columns_with_too_few_residues_go(share):
+    made = alignment()
+    kept = [j for j in range(made.n_columns) if sum(row[j] != "-" for row in ROWS) >= share * len(ROWS)]
+    part = made.trimmed(share)
+    assert list(part) == ["".join(row[j] for j in kept) for row in ROWS]
+    assert part.column_confidence.tolist() == made.column_confidence[kept].tolist()
+    assert len(part.residue_confidence) == len(part.sequences.letters)
+
+
+@pytest.mark.parametrize("share", [-0.1, 1.1, float("nan"), "half", None])
+def test_what_is_no_share_of_the_rows_is_refused(share):
+    with pytest.raises(UsageError, match="is no share of the rows: give a number from 0 to 1"):
+        alignment().trimmed(share)
 
 
 def test_equal_alignments():

@@ -188,6 +188,11 @@ def test_names_of_other_programs():
     ("words", "sentence"),
     [
         (["qury"], "no column is called 'qury': did you mean query? --columns help lists all of them"),
+        (
+            ["ppos"],
+            "no column is called 'ppos': the share of similar letters is no percentage here: write similarity; "
+            "--columns help lists all of them",
+        ),
         (["\x1b[2J"], r"no column is called '\x1b[2J': --columns help lists all of them"),
         (["qlen", "query_length"], "column query_length is asked for twice: leave one out"),
         ([], "no column is asked for: --columns help lists all of them"),

@@ -44,8 +44,9 @@ class JobOptions(Options, group="job"):
     hook: str = option(
         default="",
         role="machine",
-        metavar="URL",
-        help="an address that the server tells when the job has ended (default: none)",
+        metavar="ADDRESS",
+        help="who is told by the server when the job has ended: an e-mail address, or the URL of a web hook "
+        "(default: none)",
     )
     detach: bool = option(
         default=False, role="machine", help="print the address of the job and end, instead of waiting for it"

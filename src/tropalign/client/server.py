@@ -139,7 +139,8 @@ class Server:
         shared
             Of "db build": whether all users of the server may use the database.
         hook
-            An address that the server tells when the job has ended, where its operator allows that.
+            Who is told by the server when the job has ended, where its operator allows that: an e-mail address, or
+            the URL of a web hook.
 
         Returns
         -------

@@ -11,6 +11,7 @@ from tropalign import _native
 from tropalign.distance_trees.joining import RULES, RulesName
 from tropalign.distance_trees.matrix import condensed_distances, require_memory
 from tropalign.errors import UsageError
+from tropalign.execution.task import checked_progress
 from tropalign.trees.tree import Tree, tree_of_joins
 
 
@@ -66,7 +67,7 @@ def upgma(
     condensed, taxa = condensed_distances(distances, names)
     n = len(taxa)
     require_memory(condensed.itemsize * n * n // 2, memory_bytes, f"UPGMA of {n} taxa")
-    children, apart = _native.average_linkage(condensed, n, progress)
+    children, apart = _native.average_linkage(condensed, n, checked_progress(progress))
     heights = np.concatenate([np.zeros(n), apart / 2])
     lengths = np.zeros(2 * n - 1)
     above = heights[n:, None]

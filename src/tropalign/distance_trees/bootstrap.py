@@ -116,6 +116,7 @@ def with_support(
     if n_samples != AUTO:
         n_samples = whole_number("n_samples", n_samples, 1, 1_000_000)
     n_threads, memory_bytes = checked_threads(n_threads), checked_memory(memory_bytes)
+    progress = checked_progress(progress)
     made: dict[str, Any] = {"method": method, "model": model, "gaps": gaps, "seed": seed}
     means: dict[str, Any]
     names = _cluster_in(device)

@@ -14,8 +14,9 @@ from tropalign import _native
 from tropalign.devices.names import DeviceLike, device_names
 from tropalign.devices.registry import open_devices
 from tropalign.distance_trees.matrix import pair_at, require_memory
-from tropalign.errors import InputError, TropalignWarning, UsageError, shown
+from tropalign.errors import InputError, TropalignWarning, UsageError, has_options, shown
 from tropalign.execution.scheduler import Scheduler
+from tropalign.execution.task import checked_progress
 from tropalign.machine.numbers import checked_memory, checked_threads
 from tropalign.machine.threads import resolve_threads
 from tropalign.results.multiple import MultipleAlignment
@@ -100,7 +101,7 @@ def alignment_distances(
     require_memory(4 * n * n + BYTES_PER_LETTER * n * family.n_columns, memory_bytes, f"comparing {n} rows")
     codes = compared_codes(family, gaps, file)
     n_threads = resolve_threads(checked_threads(n_threads))
-    found = _native.aligned_distances(codes, chosen, n_threads, progress)
+    found = _native.aligned_distances(codes, chosen, n_threads, checked_progress(progress))
     return without_saturation(found, family.names, chosen, file)
 
 
@@ -163,13 +164,13 @@ def pair_distances(
     task = PairsTask(sequences, None, options, None, checked_memory(memory_bytes))
     names = options.able_devices(device_names(device))
     devices = open_devices(names, checked_threads(n_threads), sum(tile.cost_cells for tile in task.tiles()))
-    begin = 0
+    begin, told = 0, checked_progress(progress)
     for result in Scheduler(devices).run([task], finish=_counted):
         end = begin + result.tile.n_items
         compared[begin:end], equal[begin:end] = result.value
         begin = end
-        if progress is not None:
-            progress(end)
+        if told is not None:
+            told(end)
     return counted_distances(sequences, chosen, compared, equal)
 
 
@@ -262,7 +263,9 @@ def without_saturation(
         if len(nothing):
             first, second = (names[k] for k in pair_at(int(nothing[0]), n))
             raise InputError(
-                f"{first!r} and {second!r} have no column in which both hold a letter: leave one of them out", file=file
+                f"{first!r} and {second!r} have no column in which both hold a letter: leave one of them out, or align "
+                f"each pair by itself ({'--unaligned' if has_options() else 'trees.pair_distances'})",
+                file=file,
             )
         far = np.flatnonzero(np.isinf(distances))
         first, second = (names[k] for k in pair_at(int(far[0]), n))

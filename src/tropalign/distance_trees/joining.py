@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from tropalign import _native
 from tropalign.distance_trees.matrix import condensed_distances, require_memory
 from tropalign.errors import UsageError
+from tropalign.execution.task import checked_progress
 from tropalign.trees.tree import Tree, tree_of_joins
 
 #: Whose arithmetic.
@@ -93,7 +94,7 @@ def neighbour_joining(
         half = float(given[0]) / 2
         return Tree(taxa, ((0, 1),), np.array([half, half, 0.0]))
     used_up = given.astype(dtype) if is_copied else given
-    joined, last, lengths = _native.neighbour_joining(used_up, n, is_clustalw, progress)
+    joined, last, lengths = _native.neighbour_joining(used_up, n, is_clustalw, checked_progress(progress))
     children = [*joined.tolist(), last]
     if negative == "zero":
         _without_negative(children, lengths)

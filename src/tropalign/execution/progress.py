@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Any
 
-from tropalign.errors import counted
+from tropalign.errors import UsageError, counted, shown
 from tropalign.execution.task import Progress
 
 #: Opens a display for items of a unit, of which there are so many in all (None: not known).
@@ -31,6 +31,13 @@ Show = Callable[[str, int | None], AbstractContextManager[Progress | None]]
 
 #: Receives the name of a stage, and the share of all work that is done.
 StageProgress = Callable[[str, float], object]
+
+
+def check_stages(progress: Any) -> None:
+    """Raises UsageError on anything that a caller gives as progress of stages and that cannot be called."""
+    if progress is not None and not callable(progress):
+        given = shown(repr(progress)[:80])
+        raise UsageError(f"progress {given} is not a function: give one that takes a stage and a share")
 
 
 #: Names the file that programs read to see how far a command is, with or without a terminal.

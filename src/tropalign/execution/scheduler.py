@@ -66,7 +66,7 @@ class Scheduler:
     devices
         What computes. A single worker computes in the calling thread, so that Ctrl-C reaches it at once.
     progress
-        Called with the number of items begun so far; never less than before.
+        Called now and then with the number of items begun so far; never less than before. What it raises ends the run.
     """
 
     def __init__(self, devices: Sequence[Device], progress: Progress | None = None) -> None:
@@ -167,14 +167,16 @@ class Scheduler:
                 return Result(job.task, job.tile, value if finish is None else finish(value))
 
     def _report(self) -> None:
-        """Reports progress, never less than before: an attempt that failed takes nothing back."""
+        """Reports progress, never less than before: an attempt that failed takes nothing back.
+
+        What was said before is said again, so that whoever is told can end an item that takes long.
+        """
         if self._progress is None:
             return
         with self._jobs.changed:  # else a tile that is just done counts twice
             items = self._jobs.items_done + self._pool.items_begun()
-        if items > self._most_reported:
-            self._most_reported = items
-            self._progress(items)
+        self._most_reported = max(items, self._most_reported)
+        self._progress(self._most_reported)
 
 
 def folded(results: Iterable[Result]) -> Iterator[tuple[Task, Any]]:

@@ -12,12 +12,14 @@ from numpy.typing import NDArray
 from tropalign import _native, ragged
 from tropalign.arrays import distinct
 from tropalign.errors import InputError, UsageError, named, shown
+from tropalign.execution.task import checked_progress
 from tropalign.hmm.model import HMM
 from tropalign.hmm.model_checks import logs_of
 from tropalign.hmm.observations import STRANGE, letter_bytes, letter_codes
 from tropalign.hmm.options import DecodeOptions
 from tropalign.hmm.pieces import CHUNK, LEAST_RUN, Pieces, long_runs, pieces_of
 from tropalign.machine.memory import PROCESS_BYTES, require
+from tropalign.machine.numbers import checked_memory
 from tropalign.machine.threads import resolve_threads
 from tropalign.options.called import called_with
 from tropalign.options.option import argument
@@ -107,7 +109,8 @@ class Decoder:
         file
             As messages call it.
         progress
-            Called during native work.
+            Called now and then with the number of sequences that are done, 0 while labels are looked for. What it
+            raises ends the work and comes out of the call.
 
         Returns
         -------
@@ -122,10 +125,13 @@ class Decoder:
             So many segments that they do not fit.
         """
         pieces = self.pieces(self.codes(names, letters, offsets, file), offsets)
-        starts, ends, numbers, likelihoods = self._runs(pieces, len(letters), progress)
+        begun = None if progress is None else lambda _done: progress(0)
+        starts, ends, numbers, likelihoods = self._runs(pieces, len(letters), begun)
         kept = self._wanted[numbers] & (ends - starts >= self.options.min_length)
         starts, ends, numbers = starts[kept], ends[kept], numbers[kept]
-        sums, again = self._support(pieces, starts, ends, numbers, progress)
+        ratio = len(names) / max(len(pieces.sequence), 1)  # sequences per piece
+        done = None if progress is None else lambda n_pieces: progress(int(n_pieces * ratio))
+        sums, again = self._support(pieces, starts, ends, numbers, done)
         likelihoods = again if likelihoods is None else likelihoods
         if np.isneginf(likelihoods).any():
             raise _impossible(names, pieces, int(np.argmax(np.isneginf(likelihoods))), file)
@@ -275,6 +281,15 @@ class DecodeArguments(DecodeOptions):
         "file.",
     )
     n_threads: int = argument(default=0, kw_only=True, doc="0 for all there are.")
+    memory_bytes: int | None = argument(
+        default=None, kw_only=True, doc="What the whole process may take; as much as it wants by default."
+    )
+    progress: Callable[[int], object] | None = argument(
+        default=None,
+        kw_only=True,
+        doc="Called now and then with the number of sequences that are done, 0 while labels are looked for. What it "
+        "raises ends the work and comes out of the call.",
+    )
 
 
 @called_with(DecodeArguments)
@@ -294,6 +309,8 @@ def decode(call: DecodeArguments) -> Segments:
         it cannot make.
     UsageError
         An option out of its range.
+    ResourceError
+        More segments than `memory_bytes` holds.
 
     Examples
     --------
@@ -304,11 +321,12 @@ def decode(call: DecodeArguments) -> Segments:
     model = HMM.load(call.model) if isinstance(call.model, str) else call.model
     if not isinstance(model, HMM):
         raise UsageError(f"an object of type {type(model).__name__} is not an HMM: give one, or the name of a model")
-    decoder = Decoder(model, DecodeOptions(**call.shared_with(DecodeOptions)), call.n_threads)
+    options, allowed = DecodeOptions(**call.shared_with(DecodeOptions)), checked_memory(call.memory_bytes)
+    decoder, progress = Decoder(model, options, call.n_threads, allowed_bytes=allowed), checked_progress(call.progress)
     sequences = named_file(call.sequences)
     names, texts = _read(sequences) if isinstance(sequences, os.PathLike) else _given(sequences)
     letters = np.concatenate([np.zeros(0, np.uint8), *texts])
-    return decoder.decode(tuple(names), letters, ragged.offsets_of([len(text) for text in texts]))
+    return decoder.decode(tuple(names), letters, ragged.offsets_of([len(text) for text in texts]), progress=progress)
 
 
 def _given(sequences: Any) -> tuple[list[str], list[NDArray[np.uint8]]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from tropalign import _native
 from tropalign.errors import InputError, UsageError, named, shown
+from tropalign.execution.task import Progress, checked_progress
 from tropalign.machine.threads import resolve_threads
 from tropalign.masks.names import MethodName
 from tropalign.scoring import SubstitutionMatrix
@@ -37,6 +38,8 @@ PERIODS = {PROTEIN: 50, NUCLEOTIDE: 100}
 LAMBDA = {PROTEIN: 0.3240321673480443, NUCLEOTIDE: math.log(3)}
 #: tantan: what a letter that is no residue scores beside any other.
 UNKNOWN_SCORE = -1
+#: Letters between two calls of who is told how far the work is, longer sequences aside.
+PART_LETTERS = 4_000_000
 #: Codes that native code knows.
 CODES = 32
 
@@ -61,7 +64,11 @@ class Method:
 
 
 def mask(
-    sequences: SequenceBatch | Iterable[Any] | Mapping[str, Any], method: MethodName, *, n_threads: int = 0
+    sequences: SequenceBatch | Iterable[Any] | Mapping[str, Any],
+    method: MethodName,
+    *,
+    n_threads: int = 0,
+    progress: Progress | None = None,
 ) -> list[Index]:
     """The masked parts of sequences, which score high by chance beside unrelated ones.
 
@@ -75,6 +82,9 @@ def mask(
         have them; "tantan": tandem repeats of either but their first unit (Frith 2011); "lower": letters in lower case.
     n_threads
         All that there are where 0.
+    progress
+        Called with the number of sequences done, after every few million letters. What it raises ends the work and
+        comes out of the call.
 
     Returns
     -------
@@ -98,8 +108,23 @@ def mask(
     """
     batch = sequences if isinstance(sequences, SequenceBatch) else SequenceBatch.from_strings(sequences)
     check_method(method, batch.alphabet)
-    bounds, first = METHODS[method].found(_with_residues(batch), resolve_threads(n_threads))
-    return [bounds[begin:end] for begin, end in pairwise(first.tolist())]
+    threads, told = resolve_threads(n_threads), checked_progress(progress)
+    found: list[Index] = []
+    for part in _parts(_with_residues(batch)) if told else [batch]:
+        bounds, first = METHODS[method].found(_with_residues(part), threads)
+        found += [bounds[begin:end] for begin, end in pairwise(first.tolist())]
+        if told:
+            told(len(found))
+    return found
+
+
+def _parts(batch: SequenceBatch) -> Iterator[SequenceBatch]:
+    """Neighbouring sequences of some million letters in all."""
+    begin = 0
+    while begin < len(batch):
+        end = max(begin + 1, int(np.searchsorted(batch.offsets, batch.offsets[begin] + PART_LETTERS, "right")) - 1)
+        yield batch[begin:end]
+        begin = end
 
 
 def masked(batch: SequenceBatch, method: MethodName, n_threads: int) -> SequenceBatch:

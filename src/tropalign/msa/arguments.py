@@ -9,6 +9,7 @@ from tropalign.devices.arguments import ComputeArguments
 from tropalign.devices.names import device_names
 from tropalign.devices.registry import open_devices
 from tropalign.errors import UsageError
+from tropalign.execution.progress import check_stages
 from tropalign.execution.task import Device
 from tropalign.machine.numbers import checked_threads
 from tropalign.machine.threads import resolve_threads
@@ -48,8 +49,7 @@ class AligningArguments(ComputeArguments, StageArgument):
     def settle(self) -> None:
         """Checks what can be checked without sequences."""
         self.check_choices()
-        if self.progress is not None and not callable(self.progress):
-            raise UsageError(f"progress {self.progress!r} is not a function: give one that takes a stage and a share")
+        check_stages(self.progress)
 
 
 class FamilyArguments(TurningOption, RowOrderOption, AlphabetArgument, AligningArguments):

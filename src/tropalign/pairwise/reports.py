@@ -182,7 +182,7 @@ def dot_plot(alignment: Alignment, word: int | None = None) -> Figure:
     7
     """
     require()
-    from matplotlib.figure import Figure
+    from tropalign.formats.notebook_figure import Figure
 
     query, target = alignment.query_text(), alignment._text("target")[0]
     alphabet = alignment._text("query")[1]

@@ -21,7 +21,7 @@ from tropalign.machine.threads import resolve_threads
 from tropalign.options.called import called_with
 from tropalign.options.option import argument
 from tropalign.profile.iterate import ITERATED, IterateTask, checked_rounds
-from tropalign.profile.model_files import of_foreign
+from tropalign.profile.model_files import OLD_TEXT, TEXT, of_foreign
 from tropalign.profile.models import Model, from_pyhmmer, text_of
 from tropalign.profile.options import ForeignOption, QueryAlphabet, QueryKind, SearchOptions
 from tropalign.profile.proteins import N_CANONICAL
@@ -33,7 +33,7 @@ from tropalign.results.hits import Hits, judged
 from tropalign.results.threshold_options import Thresholds
 from tropalign.sequences.batch import Sequences
 from tropalign.sequences.blocks import TARGETS, SequenceBlock, blocks_of
-from tropalign.sequences.files import Source, is_stream, size_of
+from tropalign.sequences.files import Source, is_stream, opened, size_of
 
 if TYPE_CHECKING:
     from pyhmmer.plan7 import HMM
@@ -125,6 +125,8 @@ def search(call: SearchArguments) -> Hits:
 def scan(call: ScanArguments) -> Hits:
     """Finds the families that proteins belong to: each sequence against all models, as hmmscan does.
 
+    Models may come first, too, as they do on the command line.
+
     Returns
     -------
     Hits
@@ -141,7 +143,22 @@ def scan(call: ScanArguments) -> Hits:
     >>> len(hits.queries), hits[0].query.name, hits[0].name, hits.Z
     (37, 'sp|Q662F0|EFP_BORBP', 'EFP', 1.0)
     """
-    return _hits("scan", call.models, call.sequences, call)
+    models: Any = call.models
+    sequences: Any = call.sequences
+    turned = (sequences, models) if _is_models(sequences) else (models, sequences)
+    return _hits("scan", *turned, call)
+
+
+def _is_models(value: Any) -> bool:
+    """Whether these are models, or the name of a file of models, or a list that begins with one."""
+    if isinstance(value, list | tuple) and value:
+        return _is_models(value[0])
+    if isinstance(value, str | os.PathLike):
+        if not os.path.isfile(value):
+            return False  # which whoever reads it says
+        with opened(value) as file:
+            return file.read(len(TEXT)) in (TEXT, OLD_TEXT[: len(TEXT)])
+    return isinstance(value, Model) or type(value).__module__.startswith("pyhmmer.plan7")
 
 
 def _hits(
@@ -239,10 +256,10 @@ def model_source(
     given = list(models)
     can_reopen = not any(is_stream(item) or item == "-" for item in given)
 
-    def opened() -> Iterable[Model]:
+    def models_of_all() -> Iterable[Model]:
         return chain.from_iterable(_models_of(item, kind, alphabet, skip_foreign, keeps_text) for item in given)
 
-    source = ModelSource(opened, keep_bytes, can_reopen)
+    source = ModelSource(models_of_all, keep_bytes, can_reopen)
     if not len(source.lengths):
         raise InputError("there is no model: give one or more")
     return source

@@ -205,7 +205,5 @@ class BuildTask:
                 file=self._file,
             )
         if self._stem is None:
-            raise InputError(
-                f"an alignment that comes from no file has no name: give one by {named('name')}", file=self._file
-            )
+            raise InputError(f"an alignment that comes from no file has no name: give one by {named('name')}")
         return self._stem

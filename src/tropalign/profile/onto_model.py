@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from tropalign import _native
 from tropalign.errors import InputError, ResourceError, UsageError, named
-from tropalign.execution.progress import StageProgress
+from tropalign.execution.progress import StageProgress, check_stages
 from tropalign.machine.memory import budget_of, human
 from tropalign.machine.numbers import checked_choice, checked_threads
 from tropalign.machine.threads import resolve_threads
@@ -113,6 +113,7 @@ def align_to_model(call: ModelArguments) -> MultipleAlignment:
         batch = SequenceBatch.from_strings(sequences, alphabet=model.letters.alphabet)
     check_members(batch, model)
     mapped = None if call.mapali is None else mapped_rows(call.mapali, model)
+    check_stages(call.progress)
     threads = resolve_threads(checked_threads(call.n_threads))
     return align_members(batch, model, bool(call.trim), threads, budget_of(call.memory_bytes), call.progress, mapped)
 

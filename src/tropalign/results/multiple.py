@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import ragged
+from tropalign.errors import UsageError, shown
 from tropalign.properties import cached_property
 from tropalign.results.columns import Chosen, Rows
 from tropalign.results.format_names import MultipleFormat
@@ -263,22 +264,27 @@ class MultipleAlignment(Rows[str]):
         begin, end, step = chosen.indices(self.n_columns)
         if step != 1:
             raise ValueError("columns are taken from a range without steps")
-        end = max(begin, end)
-        stays = (self.columns >= begin) & (self.columns < end)
+        is_kept = np.zeros(self.n_columns, bool)
+        is_kept[begin:end] = True
+        return self._of_kept(is_kept)
+
+    def _of_kept(self, is_kept: NDArray[np.bool_]) -> MultipleAlignment:
+        """The columns where this is true, without what stands in the others."""
+        stays, place = is_kept[self.columns], np.cumsum(is_kept, dtype=np.int32) - 1
         batch, offsets = self.sequences, np.concatenate([[0], np.cumsum(stays)])[self.sequences.offsets]
         cut = SequenceBatch(
             batch.codes[stays], offsets, batch.names, batch.alphabet, batch.letters[stays], batch.descriptions
         )
         return MultipleAlignment(
             cut,
-            (self.columns[stays] - begin).astype(np.int32),
-            end - begin,
+            place[self.columns[stays]].astype(np.int32),
+            int(is_kept.sum()),
             None if self.residue_confidence is None else self.residue_confidence[stays],
             tree=self.tree,
-            **self._of_each_column(slice(begin, end)),
+            **self._of_each_column(is_kept),
         )
 
-    def _of_each_column(self, chosen: slice | NDArray[np.bool_]) -> dict[str, Any]:
+    def _of_each_column(self, chosen: NDArray[np.bool_]) -> dict[str, Any]:
         """What is known of these columns, by its name."""
         known = ((name, getattr(self, name)) for name in ("column_confidence", "is_node", "is_masked"))
         return {name: None if values is None else values[chosen] for name, values in known}
@@ -325,6 +331,36 @@ class MultipleAlignment(Rows[str]):
             n_columns=int(is_used.sum()),
             **self._of_each_column(is_used),
         )
+
+    def trimmed(self, min_occupancy: float = 0.5) -> MultipleAlignment:
+        """The columns in which enough rows have a residue; what stands in the others is left out of the rows.
+
+        Parameters
+        ----------
+        min_occupancy
+            How many rows are enough: their share, from 0 to 1.
+
+        Returns
+        -------
+        MultipleAlignment
+            Of all rows, of which some may be empty then.
+
+        Raises
+        ------
+        UsageError
+            A share below 0 or above 1.
+
+        Examples
+        --------
+        >>> alignment = tropalign.MultipleAlignment.from_rows(["a", "b", "c"], ["ATC-", "A-C-", "A-CG"])
+        >>> alignment.trimmed()[0], alignment.trimmed(0.3)[2]
+        ('AC', 'A-CG')
+        """
+        if not isinstance(min_occupancy, (int, float, np.number)) or not 0 <= min_occupancy <= 1:
+            given = shown(repr(min_occupancy)[:80])
+            raise UsageError(f"min_occupancy {given} is no share of the rows: give a number from 0 to 1")
+        n_residues = np.bincount(self.columns, minlength=self.n_columns)
+        return self._of_kept(n_residues >= min_occupancy * len(self))
 
     def __eq__(self, other: object) -> bool:
         """Whether names, letters and columns are the same; confidence and tree aside."""

@@ -442,11 +442,11 @@ _PATHS = (
     ),
     OutputColumn(
         "query_row", "the query's aligned letters with gaps", str, "alignment", _row("query"), "text",
-        ("qaln", "qrow"), 1.0,
+        ("qaln", "qrow", "qseq"), 1.0,
     ),
     OutputColumn(
         "target_row", "the target's aligned letters with gaps", str, "alignment", _row("target"), "text",
-        ("taln", "trow"), 1.0,
+        ("taln", "trow", "sseq"), 1.0,
     ),
 )  # fmt: skip
 
@@ -463,6 +463,17 @@ _DEFAULTS = (
     "target_start", "target_end", "identity", "similarity", "gaps", "columns", "cigar",
 )  # fmt: skip
 _ALIASES = {alias: column.name for column in OUTPUT_COLUMNS.values() for alias in column.aliases}
+#: Columns of BLAST that are not here, and what is in their place.
+_OF_BLAST = {
+    "qacc qaccver": "names are not cut into accessions: write qseqid",
+    "sacc saccver sallacc sallseqid": "names are not cut into accessions, and a target has one: write sseqid",
+    "stitle salltitles": "descriptions of targets are not kept: write sseqid",
+    "ssciname sscinames scomname scomnames sskingdom sskingdoms": "taxa are named in lineages: write lineage",
+    "btop": "the path is there in other words: write cigar or cs",
+    "ppos": "the share of similar letters is no percentage here: write similarity",
+    "sstrand": "it is the query that is turned: write strand",
+}
+_REMEDIES = {word: remedy for words, remedy in _OF_BLAST.items() for word in words.split()}
 
 
 def default_names(
@@ -508,6 +519,7 @@ def chosen_names(words: Iterable[str]) -> tuple[str, ...]:
 
             near = get_close_matches(word, [*OUTPUT_COLUMNS, *_ALIASES], 1, 0.7)
             hint = f"did you mean {near[0]}? " if near else ""
+            hint = f"{_REMEDIES[word]}; " if word in _REMEDIES else hint
             raise UsageError(f"no column is called '{shown(word)}': {hint}--columns help lists all of them")
         if name in names:
             raise UsageError(f"column {name} is asked for twice: leave one out")

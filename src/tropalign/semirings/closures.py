@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from tropalign import _native
 from tropalign.devices.registry import devices_for
 from tropalign.errors import InputError, UsageError
+from tropalign.execution.task import checked_progress
 from tropalign.machine.numbers import checked_choice, checked_threads
 from tropalign.machine.threads import resolve_threads
 from tropalign.semirings.matrices import checked_matrix, surveyed
@@ -122,7 +123,7 @@ def closure(
     """
     semiring = checked_semiring(semiring)
     checked_choice("predecessors", predecessors)
-    threads = resolve_threads(checked_threads(n_threads))
+    threads, progress = resolve_threads(checked_threads(n_threads)), checked_progress(progress)
     matrix = checked_matrix(A, semiring, is_square=True)
     without = without_kernel(matrix.dtype, semiring, predecessors)
     devices = devices_for(device, threads, len(matrix) ** 3, without, is_same=matrix.dtype.kind == "i")

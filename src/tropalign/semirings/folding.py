@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError, UsageError, shown
+from tropalign.execution.task import Progress
 from tropalign.machine.numbers import whole_number
 from tropalign.results.columns import Result
 from tropalign.semirings.intervals import empty_triangle, fill
@@ -55,7 +56,12 @@ class Structure(Result):
 
 
 def nussinov(
-    sequence: str, *, least_loop: int = 3, pairs: Mapping[str, int] | None = None, n_threads: int = 0
+    sequence: str,
+    *,
+    least_loop: int = 3,
+    pairs: Mapping[str, int] | None = None,
+    n_threads: int = 0,
+    progress: Progress | None = None,
 ) -> Structure:
     """The structure of an RNA with the highest score of nested pairs [1]_.
 
@@ -74,6 +80,8 @@ def nussinov(
         GC and GU.
     n_threads
         Threads, 0 for all that are available.
+    progress
+        Called now and then with a number that goes up. What it raises ends the work and comes out of the call.
 
     Returns
     -------
@@ -121,6 +129,7 @@ def nussinov(
         letters=padded,
         least_distance=min(least_loop, n) + 1,
         n_threads=n_threads,
+        progress=progress,
     )
     return Structure(int(values[0, n - 1]), _partners(values, codes, wide, least_loop))
 

@@ -178,6 +178,7 @@ def product_on(
     encode: Callable[[int], Encoding | None],
     dtype: np.dtype[Any],
     on_cpu: OnCpu,
+    progress: Progress | None = None,
 ) -> NDArray[Any] | None:
     """The product of matrices by several devices.
 
@@ -196,7 +197,7 @@ def product_on(
     encodings = {b: encoding for b in bits if (encoding := encode(b)) is not None}
     if len(encodings) < len(bits):
         return None
-    for result in Scheduler(devices).run([ProductTask(a, b, encodings, dtype, on_cpu)]):
+    for result in Scheduler(devices, progress).run([ProductTask(a, b, encodings, dtype, on_cpu)]):
         at, last, row, end = result.tile.payload
         found[at:last, row:end] = result.value
     return found

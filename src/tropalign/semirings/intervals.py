@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from tropalign import _native
 from tropalign.errors import InputError, UsageError
+from tropalign.execution.task import Progress, checked_progress
 from tropalign.machine.memory import default_budget, require
 from tropalign.machine.threads import resolve_threads
 from tropalign.results.columns import Result
@@ -25,7 +26,9 @@ TILE = 64
 _EXACT = 2.0**53
 
 
-def triangular(weight: Any, semiring: Semiring = MIN_PLUS, *, n_threads: int = 0) -> NDArray[Any]:
+def triangular(
+    weight: Any, semiring: Semiring = MIN_PLUS, *, n_threads: int = 0, progress: Progress | None = None
+) -> NDArray[Any]:
     """The best way to cut each interval into two, which are cut the same way, down to single elements.
 
     M[i, i] = weight[i, i], and for i < j M[i, j] = weight[i, j] + the best over i <= k < j of M[i, k] + M[k + 1, j].
@@ -39,6 +42,8 @@ def triangular(weight: Any, semiring: Semiring = MIN_PLUS, *, n_threads: int = 0
         `MIN_PLUS`, where the best is the lowest, or `MAX_PLUS`.
     n_threads
         Threads, 0 for all that are available.
+    progress
+        Called now and then with a number that goes up. What it raises ends the work and comes out of the call.
 
     Returns
     -------
@@ -75,7 +80,7 @@ def triangular(weight: Any, semiring: Semiring = MIN_PLUS, *, n_threads: int = 0
     if 2 * len(matrix) * max(bounds.highest, -bounds.lowest) > float(np.finfo(matrix.dtype).max):
         raise InputError(f"sums of weights may be beyond {matrix.dtype}: divide them by a number")
     values[: len(matrix), : len(matrix)] = upper
-    fill(values, semiring, is_weighted=True, n_threads=n_threads)
+    fill(values, semiring, is_weighted=True, n_threads=n_threads, progress=progress)
     return np.ascontiguousarray(values[: len(matrix), : len(matrix)])
 
 
@@ -156,11 +161,11 @@ def fill(
     letters: NDArray[np.uint8] | None = None,
     least_distance: int = 1,
     n_threads: int = 0,
+    progress: Progress | None = None,
 ) -> None:
     """Finds the numbers of all intervals, in `values` (native/semirings/triangular.hpp)."""
-    _native.fill_triangle(
-        values, semiring.is_max, is_weighted, sizes, closing, letters, least_distance, resolve_threads(n_threads)
-    )
+    told, threads = checked_progress(progress), resolve_threads(n_threads)
+    _native.fill_triangle(values, semiring.is_max, is_weighted, sizes, closing, letters, least_distance, threads, told)
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,7 +203,7 @@ class MatrixChain(Result):
         return made.popitem()[1] if made else "0"
 
 
-def matrix_chain(sizes: Any, *, n_threads: int = 0) -> MatrixChain:
+def matrix_chain(sizes: Any, *, n_threads: int = 0, progress: Progress | None = None) -> MatrixChain:
     """In which order to multiply matrices, so that it takes the fewest multiplications of numbers.
 
     M[i, j] = min over i <= k < j of M[i, k] + M[k + 1, j] + sizes[i] * sizes[k + 1] * sizes[j + 1].
@@ -209,6 +214,8 @@ def matrix_chain(sizes: Any, *, n_threads: int = 0) -> MatrixChain:
         n + 1 whole numbers: matrix i has sizes[i] rows and sizes[i + 1] columns.
     n_threads
         Threads, 0 for all that are available.
+    progress
+        Called now and then with a number that goes up. What it raises ends the work and comes out of the call.
 
     Returns
     -------
@@ -234,7 +241,7 @@ def matrix_chain(sizes: Any, *, n_threads: int = 0) -> MatrixChain:
     values[np.arange(n), np.arange(n)] = 0
     padded = np.zeros(len(values) + 1)
     padded[: n + 1] = p
-    fill(values, MIN_PLUS, sizes=padded, n_threads=n_threads)
+    fill(values, MIN_PLUS, sizes=padded, n_threads=n_threads, progress=progress)
     # Numbers below 2^53 are exact, and a rounded sum above is never taken for the lowest of exact ones.
     if any((values[i, i:n] >= _EXACT).any() for i in range(n)):
         raise InputError("the products take 2^53 multiplications or more: divide all sizes by a number")
@@ -292,7 +299,9 @@ class SearchTree(Result):
         return int(np.argmin(self.parents)) if len(self.parents) else -1
 
 
-def search_tree(weights: Any, misses: Any = None, *, n_threads: int = 0) -> SearchTree:
+def search_tree(
+    weights: Any, misses: Any = None, *, n_threads: int = 0, progress: Progress | None = None
+) -> SearchTree:
     """The binary search tree in which keys of different weights are found in the fewest steps [1]_.
 
     E[i, j] = W[i, j] + min over i <= r < j of E[i, r] + E[r + 1, j] for the keys i to j - 1 with the root r. W[i, j] is
@@ -307,6 +316,8 @@ def search_tree(weights: Any, misses: Any = None, *, n_threads: int = 0) -> Sear
         last. None for never.
     n_threads
         Threads, 0 for all that are available.
+    progress
+        Called now and then with a number that goes up. What it raises ends the work and comes out of the call.
 
     Returns
     -------
@@ -346,7 +357,7 @@ def search_tree(weights: Any, misses: Any = None, *, n_threads: int = 0) -> Sear
     sums_p, sums_q = np.append(0, p.cumsum()), np.append(0, q.cumsum())
     values[: n + 1, : n + 1] = (sums_p + sums_q[1:]) - (sums_p + sums_q[:-1])[:, None]
     values[np.arange(n + 1), np.arange(n + 1)] = q
-    fill(values, MIN_PLUS, is_weighted=True, n_threads=n_threads)
+    fill(values, MIN_PLUS, is_weighted=True, n_threads=n_threads, progress=progress)
     found = values[: n + 1, : n + 1]
     parents = np.full(n, -1, np.int32)
     tops = {(0, n): -1}

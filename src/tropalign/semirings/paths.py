@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from tropalign.devices.names import device_names
 from tropalign.devices.registry import devices_for
 from tropalign.errors import InputError, UsageError, named
+from tropalign.execution.task import checked_progress
 from tropalign.machine.memory import default_budget, require
 from tropalign.machine.numbers import checked_choice, checked_memory, checked_threads
 from tropalign.machine.threads import resolve_threads
@@ -104,7 +105,8 @@ def shortest_paths(
         raise UsageError("give either a graph or the two matrices of a bipartite one")
     checked_choice("predecessors", predecessors)
     allowed = checked_memory(memory_bytes)
-    work = _Work(predecessors, resolve_threads(checked_threads(n_threads)), device_names(device), allowed, progress)
+    told, threads = checked_progress(progress), resolve_threads(checked_threads(n_threads))
+    work = _Work(predecessors, threads, device_names(device), allowed, told)
     if bipartite is not None:
         return _from_bipartite(bipartite, names, sources, work)
     if isinstance(graph, DenseGraph):

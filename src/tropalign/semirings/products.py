@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from tropalign import _native
 from tropalign.devices.registry import devices_for
 from tropalign.errors import InputError, UsageError
+from tropalign.execution.task import Progress, checked_progress
 from tropalign.machine.memory import default_budget, require
 from tropalign.machine.numbers import checked_choice, checked_threads, whole_number
 from tropalign.machine.threads import resolve_threads
@@ -41,6 +42,7 @@ def matmul(
     argbest: Literal[False] = False,
     n_threads: int = 0,
     device: str | Iterable[str] = "auto",
+    progress: Progress | None = None,
 ) -> NDArray[Any]: ...
 @overload
 def matmul(
@@ -51,6 +53,7 @@ def matmul(
     argbest: Literal[True],
     n_threads: int = 0,
     device: str | Iterable[str] = "auto",
+    progress: Progress | None = None,
 ) -> tuple[NDArray[Any], NDArray[np.int32]]: ...
 
 
@@ -62,6 +65,7 @@ def matmul(
     argbest: bool = False,
     n_threads: int = 0,
     device: str | Iterable[str] = "auto",
+    progress: Progress | None = None,
 ) -> NDArray[Any] | tuple[NDArray[Any], NDArray[np.int32]]:
     """The product of two matrices over a semiring, or of many matrices at once.
 
@@ -85,6 +89,9 @@ def matmul(
         "cpu", "cuda:0", "opencl:0.0" or several of them, which share the rows; "auto" takes the processor, and the GPUs
         with it where there are 10^11 sums or more. GPUs have kernels for `MIN_PLUS` and `MAX_PLUS` in float32, int16
         and int32, without `argbest`; the result is the same (but zeros have no sign).
+    progress
+        Called now and then with a number that goes up; not over `REAL` and `LOG`. What it raises ends the work and
+        comes out of the call.
 
     Returns
     -------
@@ -131,7 +138,8 @@ def matmul(
     if sums >= _LITTLE_SUMS:
         n_threads = resolve_threads(n_threads)
     devices = devices_for(device, n_threads, sums, without)
-    c, best_k = product(a, b, semiring, argbest=argbest, n_threads=n_threads or 1, devices=devices)
+    how: dict[str, Any] = {"argbest": argbest, "devices": devices, "progress": checked_progress(progress)}
+    c, best_k = product(a, b, semiring, n_threads=n_threads or 1, **how)
     if is_flat:
         c, best_k = c[0], best_k if best_k is None else best_k[0]
     return c if best_k is None else (c, best_k)
@@ -165,14 +173,17 @@ def product(
     argbest: bool = False,
     n_threads: int = 1,
     devices: Sequence[Device] | None = None,
+    progress: Progress | None = None,
 ) -> tuple[NDArray[Any], NDArray[np.int32] | None]:
     """`matmul` of matrices (p, m, k) and (p, k, n) that are checked but for their numbers."""
     a, b = np.ascontiguousarray(a), np.ascontiguousarray(b)
     _require_memory(max(len(a), len(b)) * a.shape[1] * b.shape[2], a.dtype, semiring, argbest)
     if semiring.is_tropical:
-        return tropical_product(a, b, semiring, argbest=argbest, n_threads=n_threads, devices=devices)
+        return tropical_product(
+            a, b, semiring, argbest=argbest, n_threads=n_threads, devices=devices, progress=progress
+        )
     if semiring == BOOL:
-        return _native.truth_product(a, b, n_threads), None
+        return _native.truth_product(a, b, n_threads, progress), None
     return (real_product if semiring == REAL else log_product)(a, b), None
 
 
@@ -190,7 +201,27 @@ def identity(n: int, semiring: Semiring, dtype: Any) -> NDArray[Any]:
     return made
 
 
-def power(A: Any, n: int, semiring: Semiring = MIN_PLUS, *, n_threads: int = 0) -> NDArray[Any]:
+class _Products:
+    """Products one after another, of which a caller is told how many are done."""
+
+    def __init__(self, progress: Progress | None) -> None:
+        self._progress, self._n_done = checked_progress(progress), 0
+
+    def product(self, a: NDArray[Any], b: NDArray[Any], semiring: Semiring, **how: Any) -> NDArray[Any]:
+        """`matmul` of two matrices; whoever is told is asked during the product, too, whether it is to go on."""
+        found: NDArray[Any] = matmul(a, b, semiring, progress=None if self._progress is None else self._tell, **how)
+        self._n_done += 1
+        self._tell()
+        return found
+
+    def _tell(self, _n_rows: int = 0) -> None:
+        if self._progress is not None:
+            self._progress(self._n_done)
+
+
+def power(
+    A: Any, n: int, semiring: Semiring = MIN_PLUS, *, n_threads: int = 0, progress: Progress | None = None
+) -> NDArray[Any]:
     """A matrix multiplied n times with itself, by squaring.
 
     Parameters
@@ -203,6 +234,8 @@ def power(A: Any, n: int, semiring: Semiring = MIN_PLUS, *, n_threads: int = 0) 
         Over which semiring; min-plus by default, where the result has the lengths of the shortest ways of n steps.
     n_threads
         Threads, 0 for all that are available.
+    progress
+        Called now and then with the number of products done. What it raises ends the work and comes out of the call.
 
     Returns
     -------
@@ -233,12 +266,13 @@ def power(A: Any, n: int, semiring: Semiring = MIN_PLUS, *, n_threads: int = 0) 
     if exponent == 0:
         return identity(len(square), semiring, square.dtype)
     result: NDArray[Any] | None = None
+    told = _Products(progress)
     while exponent:
         if exponent & 1:
-            result = square.copy() if result is None else matmul(result, square, semiring, n_threads=n_threads)
+            result = square.copy() if result is None else told.product(result, square, semiring, n_threads=n_threads)
         exponent >>= 1
         if exponent:
-            square = matmul(square, square, semiring, n_threads=n_threads)
+            square = told.product(square, square, semiring, n_threads=n_threads)
     assert result is not None
     return result
 
@@ -249,6 +283,7 @@ def chain(
     *,
     n_threads: int = 0,
     device: str | Iterable[str] = "auto",
+    progress: Progress | None = None,
 ) -> NDArray[Any]:
     """The product of several matrices, in the order that takes the fewest steps (see `matrix_chain`).
 
@@ -264,6 +299,8 @@ def chain(
         "cpu", "cuda:0", "opencl:0.0" or several of them, the first GPU of which computes; "auto" takes one for 10^11
         sums and more. GPUs multiply neighbours side by side, square matrices of one size and of the kinds that they
         have for `matmul`. Sums of floats are then rounded in another order.
+    progress
+        Called now and then with the number of products done. What it raises ends the work and comes out of the call.
 
     Returns
     -------
@@ -304,9 +341,10 @@ def chain(
 
         if (found := chain_on(devices, factors, semiring)) is not None:
             return found
-    products = dict(enumerate(factors))
+    products, told = dict(enumerate(factors)), _Products(progress)
+    how: dict[str, Any] = {"n_threads": n_threads, "device": "cpu"}
     for i, k in reversed(_order(sizes)):
-        products[i] = matmul(products[i], products.pop(k + 1), semiring, n_threads=n_threads, device="cpu")
+        products[i] = told.product(products[i], products.pop(k + 1), semiring, **how)
     return products[0]
 
 
@@ -331,7 +369,9 @@ def _order(sizes: list[int]) -> list[tuple[int, int]]:
     return [(i, k) for i, k, _ in matrix_chain(sizes, n_threads=1).cuts.tolist()]
 
 
-def scan(matrices: Any, semiring: Semiring = MIN_PLUS, *, n_threads: int = 0) -> NDArray[Any]:
+def scan(
+    matrices: Any, semiring: Semiring = MIN_PLUS, *, n_threads: int = 0, progress: Progress | None = None
+) -> NDArray[Any]:
     """The products of the first one, two, three ... of many matrices.
 
     Parameters
@@ -342,6 +382,9 @@ def scan(matrices: Any, semiring: Semiring = MIN_PLUS, *, n_threads: int = 0) ->
         Over which semiring; min-plus by default.
     n_threads
         Threads, 0 for all that are available.
+    progress
+        Called now and then during each product, with a number that begins anew with each. What it raises ends the
+        work and comes out of the call.
 
     Returns
     -------
@@ -366,21 +409,21 @@ def scan(matrices: Any, semiring: Semiring = MIN_PLUS, *, n_threads: int = 0) ->
     [1.0, 3.0, 6.0]
     """
     semiring = checked_semiring(semiring)
-    n_threads = resolve_threads(n_threads)
+    n_threads, told = resolve_threads(n_threads), checked_progress(progress)
     steps = checked_matrix(matrices, semiring, "matrices", n_dims=(3,), is_square=True)
     if not steps.size:
         return steps.copy()
     bounds = surveyed(steps, semiring, "matrices")
     if steps.dtype.kind != "i" or not semiring.is_tropical:
-        return _scanned(steps, semiring, n_threads)
+        return _scanned(steps, semiring, n_threads, told)
     # Products within the blocks may be beyond the type where those from the first matrix on are not.
     most = len(steps) * max(abs(bounds.lowest), abs(bounds.highest), 0) if bounds.lowest <= bounds.highest else 0
     if most <= bounded_infinity(steps.dtype) // 2:
-        return _scanned(steps, semiring, n_threads)
-    return narrowed(_scanned(widened(steps, semiring), semiring, n_threads), steps.dtype, semiring)
+        return _scanned(steps, semiring, n_threads, told)
+    return narrowed(_scanned(widened(steps, semiring), semiring, n_threads, told), steps.dtype, semiring)
 
 
-def _scanned(steps: NDArray[Any], semiring: Semiring, n_threads: int) -> NDArray[Any]:
+def _scanned(steps: NDArray[Any], semiring: Semiring, n_threads: int, progress: Progress | None) -> NDArray[Any]:
     """The products of blocks side by side, then the blocks' whole products likewise, then both together.
 
     steps       a b c d | e f g h | i j         blocks of _BLOCK
@@ -392,16 +435,18 @@ def _scanned(steps: NDArray[Any], semiring: Semiring, n_threads: int) -> NDArray
     found = steps.copy()
     for k in range(1, min(n, _BLOCK)):
         at = slice(k, None, _BLOCK)
-        found[at] = product(found[k - 1 : n - 1 : _BLOCK], steps[at], semiring, n_threads=n_threads)[0]
+        found[at] = product(found[k - 1 : n - 1 : _BLOCK], steps[at], semiring, n_threads=n_threads, progress=progress)[
+            0
+        ]
     if n_blocks > 1:
-        totals = _scanned(found[_BLOCK - 1 : (n_blocks - 1) * _BLOCK : _BLOCK], semiring, n_threads)
+        totals = _scanned(found[_BLOCK - 1 : (n_blocks - 1) * _BLOCK : _BLOCK], semiring, n_threads, progress)
         n_full = (n // _BLOCK - 1) * _BLOCK
         # The matrices of a block stand side by side, so that a product serves them all.
         after = found[_BLOCK : _BLOCK + n_full]
         blocks = after.reshape(-1, _BLOCK, size, size).swapaxes(1, 2).reshape(-1, size, _BLOCK * size)
-        carried = product(totals[: len(blocks)], blocks, semiring, n_threads=n_threads)[0]
+        carried = product(totals[: len(blocks)], blocks, semiring, n_threads=n_threads, progress=progress)[0]
         after[:] = carried.reshape(-1, size, _BLOCK, size).swapaxes(1, 2).reshape(-1, size, size)
         if n % _BLOCK:
             rest = found[_BLOCK + n_full :]
-            rest[:] = product(totals[-1:], rest, semiring, n_threads=n_threads)[0]
+            rest[:] = product(totals[-1:], rest, semiring, n_threads=n_threads, progress=progress)[0]
     return found

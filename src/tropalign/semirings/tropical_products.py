@@ -16,7 +16,7 @@ from tropalign.semirings.matrices import WIDER, Survey, narrowed, surveyed
 from tropalign.semirings.semirings import Semiring, zero_of
 
 if TYPE_CHECKING:
-    from tropalign.execution.task import Device
+    from tropalign.execution.task import Device, Progress
 
 
 def tropical_product(
@@ -27,6 +27,7 @@ def tropical_product(
     argbest: bool,
     n_threads: int,
     devices: Sequence[Device] | None = None,
+    progress: Progress | None = None,
 ) -> tuple[NDArray[Any], NDArray[np.int32] | None]:
     """`matmul` of matrices (p, m, k) and (p, k, n). Raises InputError on a number or result out of range."""
     of_a, of_b = surveyed(a, semiring, "A"), surveyed(b, semiring, "B")
@@ -38,13 +39,13 @@ def tropical_product(
 
     def on_cpu(a: NDArray[Any], b: NDArray[Any], n_threads: int) -> tuple[NDArray[Any], NDArray[np.int32] | None]:
         left, right = _bounded(a, wide, semiring, of_a), _bounded(b, wide, semiring, of_b)
-        return _native.tropical_product(left, right, semiring.is_max, argbest, limit, n_threads)
+        return _native.tropical_product(left, right, semiring.is_max, argbest, limit, n_threads, progress)
 
     if devices is not None:
         from tropalign.semirings.gpu_matrices import Encoding, product_on
 
         encode = partial(Encoding.of, dtype if dtype.kind == "i" else wide, semiring, (of_a, of_b))
-        shared = product_on(devices, a, b, encode, wide, lambda *given: on_cpu(*given)[0])
+        shared = product_on(devices, a, b, encode, wide, lambda *given: on_cpu(*given)[0], progress)
         if shared is not None:
             return narrowed(shared, dtype, semiring), None
         require_processor(devices, "products of numbers as large or as far apart as these")

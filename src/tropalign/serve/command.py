@@ -14,6 +14,7 @@ from tropalign.verbs.command import Command
 from tropalign.verbs.run_options import ClusterOptions, DeviceOptions, OutputOptions
 
 if TYPE_CHECKING:
+    from tropalign.serve.mail import MailServer
     from tropalign.serve.settings import Limits, Settings
     from tropalign.serve.storage import Storage
     from tropalign.serve.storage.audit import Entry
@@ -86,6 +87,61 @@ class WorkOptions(Options, group="work"):
         help="threads of each job; 0 (default) for all there are, shared by the workers",
     )
     cluster: str | None = again(ClusterOptions, "cluster", group="work")
+
+
+def _mail_server(word: str) -> tuple[str, int]:
+    from tropalign.serve.mail import mail_server  # with its modules of networks, which no other verb needs
+
+    return mail_server(word)
+
+
+def _mail_address(word: str) -> str:
+    from tropalign.serve.mail import mail_address
+
+    return mail_address(word)
+
+
+def _mail_domain(word: str) -> str:
+    from tropalign.serve.mail import mail_domain
+
+    return mail_domain(word)
+
+
+class MailOptions(Options, group="e-mail"):
+    """The mail server through which ends of jobs are told."""
+
+    smtp: tuple[str, int] | None = option(
+        default=None,
+        role="machine",
+        kind=Kind("text", _mail_server),
+        metavar="HOST[:PORT]",
+        help="mail server through which jobs may have an e-mail sent at their end (default: none, and port 25, or "
+        "587 with --smtp-user)",
+    )
+    mail_from: str | None = option(
+        default=None,
+        role="machine",
+        kind=Kind("text", _mail_address),
+        metavar="ADDRESS",
+        help="the sender of this e-mail",
+    )
+    mail_domain: list[str] | None = option(
+        default=None,
+        role="machine",
+        many="append",
+        kind=Kind("text", _mail_domain),
+        metavar="NAME",
+        help="a domain whose addresses may be written to; several times for several; * for all (default: the sender's)",
+    )
+    smtp_user: str | None = option(
+        default=None,
+        role="machine",
+        metavar="NAME",
+        help="user of the mail server; the password comes from TROPALIGN_SMTP_PASSWORD or --smtp-password-file",
+    )
+    smtp_password_file: str | None = option(
+        default=None, role="machine", metavar="FILE", help="file whose first line is the password of --smtp-user"
+    )
 
 
 class AccessOptions(Options, group="who may ask"):
@@ -225,7 +281,7 @@ class LimitOptions(Options, group="limits"):
     )
 
 
-class Serve(Command, WhereOptions, WorkOptions, AccessOptions, LimitOptions):
+class Serve(Command, WhereOptions, WorkOptions, MailOptions, AccessOptions, LimitOptions):
     """The verbs in a browser and over HTTP."""
 
     verb = "serve"
@@ -280,10 +336,47 @@ def settings_of(options: Serve) -> Settings:
         requires_token=options.require_token,
         is_https=options.https,
         hook_hosts=tuple(options.hook_host or ()),
+        mail=_mail_of(options),
         keep_days=options.keep_days,
         root_path=(options.root_path or "").rstrip("/"),
         limits=limits_of(options),
     )
+
+
+def _mail_of(options: Serve) -> MailServer | None:
+    """The mail server that the options name. Raises UsageError where options lack each other."""
+    from tropalign.serve.mail import LOGIN_PORT, PLAIN_PORT, MailServer, domain_of, password_from
+
+    if options.smtp is None or options.mail_from is None:
+        given = (
+            options.smtp or options.mail_from or options.mail_domain or options.smtp_user or options.smtp_password_file
+        )
+        if given is not None:
+            options.refuse("e-mail needs --smtp HOST[:PORT] and --mail-from ADDRESS: give both")
+        return None
+    if options.smtp_password_file is not None and options.smtp_user is None:
+        options.refuse("--smtp-password-file goes with --smtp-user: name the user")
+    host, port = options.smtp
+    password = password_from(options.smtp_password_file)
+    if options.smtp_user is not None and not password:
+        options.refuse("--smtp-user has no password: set TROPALIGN_SMTP_PASSWORD, or give --smtp-password-file FILE")
+    return MailServer(
+        host=host,
+        port=port or (PLAIN_PORT if options.smtp_user is None else LOGIN_PORT),
+        sender=options.mail_from,
+        domains=tuple(options.mail_domain or [domain_of(options.mail_from)]),
+        user=options.smtp_user or "",
+        password=password if options.smtp_user is not None else "",
+        site=_site_of(options),
+    )
+
+
+def _site_of(options: Serve) -> str:
+    """Where users find the pages, as far as the options tell; empty where they do not."""
+    host = (options.allowed_host or [""])[0] or ("127.0.0.1" if options.host in ("127.0.0.1", "localhost") else "")
+    is_direct = not (options.https or options.trusted_proxy)  # a proxy has the usual port
+    root = (options.root_path or "").rstrip("/")
+    return f"http{'s' * options.https}://{host}{f':{options.port}' * is_direct}{root}" if host else ""
 
 
 def limits_of(options: Serve) -> Limits:

@@ -1,4 +1,4 @@
-"""Calls of web hooks: which addresses may be called, and one call.
+"""Who is told of the end of jobs: which addresses may be, and one call of a web hook.
 
 A server that calls what users name can be made to call what only it can reach: routers, services of its machine, the
 metadata of a cloud. So an address is a host that the operator has named; or, where the operator allows all hosts, one
@@ -23,7 +23,9 @@ from urllib.parse import urlsplit
 
 from tropalign import __version__
 from tropalign.errors import UsageError
+from tropalign.serve.mail import ALL_DOMAINS, check_mail, is_mail
 from tropalign.serve.records import Job
+from tropalign.serve.settings import Settings
 
 ALL_HOSTS = "*"
 MOST_LETTERS = 500
@@ -54,6 +56,24 @@ def hook_host(word: str) -> str:
     if word != ALL_HOSTS and not (_HOST.fullmatch(name) and (has_port or not colon)):
         raise ValueError(f"{word!r} is no host: write chat.example.org, localhost:8025, or * for any public one")
     return f"{name}:{int(port)}" if colon else name
+
+
+def check_told(address: str, settings: Settings) -> None:
+    """Refuses an address, of a web hook or of e-mail, that jobs may not name: see `check_hook` and `check_mail`."""
+    if is_mail(address):
+        check_mail(address, settings.mail)
+    else:
+        check_hook(address, settings.hook_hosts)
+
+
+def told_where(settings: Settings) -> str:
+    """Which addresses jobs may name, in words; an empty text where none."""
+    hosts, mail = settings.hook_hosts, settings.mail
+    domains = () if mail is None else mail.domains
+    ways = [f"an e-mail address{'' if ALL_DOMAINS in domains else ' at ' + ' or '.join(domains)}"] if domains else []
+    if hosts:
+        ways.append(f"a web hook ({'https://...' if ALL_HOSTS in hosts else 'at ' + ' or '.join(hosts)})")
+    return ", or ".join(ways)
 
 
 def check_hook(url: str, hosts: tuple[str, ...]) -> None:

@@ -191,13 +191,13 @@ class NewJob:
     version: str
     inputs: tuple[JobFile, ...]
     awaited: tuple[Awaited, ...] = ()
-    hook: str = ""  # the address that is told of its end
+    hook: str = ""  # the address, of a web hook or of e-mail, that is told of its end
     words: str = ""  # what a search finds beside title, tags, verb, command and the names of files: names of sequences
 
 
 @dataclass(frozen=True)
 class Hook:
-    """A web hook that is to be called.
+    """An address that is to be told of the end of a job.
 
     Parameters
     ----------

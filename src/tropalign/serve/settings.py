@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tropalign.errors import UsageError
 from tropalign.submissions.local_server import is_loopback
+
+if TYPE_CHECKING:
+    from tropalign.serve.mail import MailServer
 
 MEGABYTE = 10**6
 SECONDS_OF_DAY = 24 * 3600.0
@@ -86,6 +90,8 @@ class Settings:
         Where a proxy has it, such as "/tropalign".
     hook_hosts
         Where jobs may have their end told: hosts, with a port or without, and "*" for every public one.
+    mail
+        The mail server through which jobs may have their end told; None: no e-mail.
     keep_days
         So long after its end a job is deleted with its files; None: never.
     lease_seconds
@@ -107,6 +113,7 @@ class Settings:
     is_https: bool = False
     root_path: str = ""
     hook_hosts: tuple[str, ...] = ()
+    mail: MailServer | None = None
     keep_days: float | None = None
     lease_seconds: float = 30.0
     limits: Limits = field(default_factory=Limits)

@@ -149,7 +149,8 @@ class Merge(Command, OutputOptions, more=side_outputs()):
 
         suffix = suffix_of(path)
         if suffix and suffix not in suffixes:
-            self.refuse(f"{what}, but {path} ends in {suffix}: end the name in {' or '.join(suffixes)}")
+            remedy = f"end the name in {' or '.join(suffixes)}, or make the shards with another --format"
+            self.refuse(f"{what}, but {path} ends in {suffix}: {remedy}")
 
 
 def _command_of(words: list[str], path: str) -> Command:

@@ -474,7 +474,7 @@ def test_a_hook_is_for_hosts_that_the_operator_allows(tmp_path):
         for hook, sentence in (
             ("https://b.example/", f"web hooks are called at {places}: name one there, or ask the operator"),
             ("https://a.example/ x", "a web hook is an address of 500 letters of ASCII at most, without blanks"),
-            (["x"], "hook has to be a text: the address of a web hook"),
+            (["x"], "hook has to be a text: an e-mail address, or that of a web hook"),
         ):
             answer = local.post("/api/v1/jobs", {**body, "hook": hook})
             assert (answer.status, answer.error, answer.json["field"]) == (422, sentence, "hook")
@@ -484,11 +484,35 @@ def test_a_hook_is_for_hosts_that_the_operator_allows(tmp_path):
         (hook,) = server.storage.hooks.claim(1)
         assert (hook.job.id, hook.url) == (job.json["id"], "https://a.example/secret")
         page = local.get("/new/pairs").body.decode()
-        assert "an address that is told when the job has ended: at a.example" in page
+        assert "who is told when the job has ended: a web hook (at a.example)" in page
+        answer = local.post("/api/v1/jobs", {**body, "hook": "ann@a.example"})
+        assert (answer.status, answer.json["field"]) == (422, "hook")
+        assert answer.error == "this server sends no e-mail: ask its operator (--smtp)"
+
+
+def test_an_email_address_is_told_where_the_operator_names_a_mail_server(tmp_path):
+    from web_server import Client, running
+
+    from tropalign.serve.mail import MailServer
+    from tropalign.serve.settings import Settings
+
+    mail = MailServer("localhost", 1, "tropalign@a.example", ("a.example",))
+    body = {"verb": "pairs", "inputs": {"queries": [{"text": PAIR.decode(), "name": "a.fa"}]}}
+    with running(Settings(folder=tmp_path / "served", mail=mail)) as server:
+        local = Client(server.port, server.web.local_token, server.storage)
+        answer = local.post("/api/v1/jobs", {**body, "hook": "ann@b.example"})
+        assert (answer.status, answer.json["field"]) == (422, "hook") and "at a.example alone" in answer.error
+        job = local.post("/api/v1/jobs", {**body, "hook": "ann@a.example"})
+        assert job.status == 201 and b"ann@" not in job.body
+        finish(server.storage, job.json["id"], [("main", "a.tsv", "text/plain", b"x")])
+        (hook,) = server.storage.hooks.claim(1)
+        assert hook.url == "ann@a.example"
+        page = local.get("/new/pairs").body.decode()
+        assert "who is told when the job has ended: an e-mail address at a.example" in page
 
 
 def test_a_server_without_hooks_refuses_them_and_its_forms_have_none(local):
     inputs = {"queries": [{"text": PAIR.decode(), "name": "a.fa"}]}
     answer = local.post("/api/v1/jobs", {"verb": "pairs", "inputs": inputs, "hook": "https://a.example/"})
     assert answer.status == 422 and answer.error == "this server calls no web hooks: ask its operator (--hook-host)"
-    assert b"Web hook" not in local.get("/new/pairs").body
+    assert b"Tell at the end" not in local.get("/new/pairs").body

@@ -62,7 +62,7 @@ def matrix_figure(columns: Columns, context: PairsContext, value: str | None = N
     InputError
         No pair, too many sequences, or identities that were not computed.
     """
-    from matplotlib.figure import Figure
+    from tropalign.formats.notebook_figure import Figure
 
     value = value or ("identity" if "n_identical" in columns else "score")
     if value == "identity" and "n_identical" not in columns:
@@ -94,7 +94,7 @@ def matrix_figure(columns: Columns, context: PairsContext, value: str | None = N
 
 def _of_words(sentence: str) -> Figure:
     """A picture of a sentence, where no map can be shown."""
-    from matplotlib.figure import Figure
+    from tropalign.formats.notebook_figure import Figure
 
     figure = Figure((SIDE, 1.0))
     figure.text(0.5, 0.5, sentence, ha="center", va="center", wrap=True, parse_math=False)

@@ -67,7 +67,7 @@ def _clade_groups(below: list[list[int]], groups: list[int]) -> list[int]:
 
 def tree_figure(nodes: Nodes, context: TreesContext) -> Figure:
     """The tree with its root at the left, tips in the order of the file."""
-    from matplotlib.figure import Figure
+    from tropalign.formats.notebook_figure import Figure
 
     below = nodes.children()
     depth, line, n_tips = places_of(nodes, below)

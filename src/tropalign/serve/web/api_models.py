@@ -282,7 +282,11 @@ SUBMISSION = _body(
         "shared": {"type": "boolean", "description": "of db build: whether all users may name the database"},
         "title": _TITLE,
         "tags": _TAGS,
-        "hook": {"type": "string", "maxLength": MOST_HOOK, "description": "an address that is told of the job's end"},
+        "hook": {
+            "type": "string",
+            "maxLength": MOST_HOOK,
+            "description": "an address, of e-mail or of a web hook, that is told of the job's end",
+        },
     },
     ("verb", "inputs"),
     **{
@@ -329,7 +333,7 @@ def hook_of(data: dict[str, Any]) -> str:
     """The address that is told of the end; empty where none is given."""
     hook = data.get("hook", "")
     if not isinstance(hook, str):
-        raise Refused(422, "hook has to be a text: the address of a web hook", field="hook")
+        raise Refused(422, "hook has to be a text: an e-mail address, or that of a web hook", field="hook")
     return hook
 
 

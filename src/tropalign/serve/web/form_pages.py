@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from tropalign.errors import TropalignError, UsageError, shown
+from tropalign.serve.hook_calls import told_where
 from tropalign.serve.records import Job
 from tropalign.serve.web.bodies import read_form
 from tropalign.serve.web.context import address_of, user_of, web_of
@@ -236,7 +237,7 @@ class FormPages:
             tags=given.tags,
             shared=given.shared,
             hook=given.hook,
-            hook_hosts=self.settings.hook_hosts,
+            told_where=told_where(self.settings),
             hook_error=given.error if given.error_field == "hook" else "",
             error=given.error,
             waiting=waiting,

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from tropalign import __version__
 from tropalign.errors import UsageError, shown
-from tropalign.serve.hook_calls import check_hook
+from tropalign.serve.hook_calls import check_told
 from tropalign.serve.records import Awaited, JobFile, NewJob, State
 from tropalign.serve.web.limits import MOST_TAGS
 from tropalign.serve.web.refusals import Refused
@@ -102,7 +102,7 @@ def submit(
 def _check_hook(web: Web, hook: str) -> None:
     if hook:
         try:
-            check_hook(hook, web.settings.hook_hosts)
+            check_told(hook, web.settings)
         except UsageError as error:
             raise Refused(422, str(error), field="hook") from None
 

@@ -1,4 +1,4 @@
-"""Threads that call web hooks of jobs that have ended, beside the web server: no worker waits for them."""
+"""Threads that tell addresses of jobs that have ended, beside the web server: no worker waits for them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from tropalign.errors import shown
 from tropalign.serve.hook_calls import call
+from tropalign.serve.mail import domain_of, is_mail, send
 
 if TYPE_CHECKING:
     from tropalign.serve.records import Hook
@@ -21,27 +22,27 @@ N_CALLS = 8
 
 
 class Messenger:
-    """Calls hooks until it is told to end.
+    """Calls hooks, and sends e-mail, until it is told to end.
 
     Parameters
     ----------
     storage
         Where the hooks are.
     settings
-        Which hosts may be called.
+        Which hosts may be called, and the mail server.
     is_quiet
         No lines about calls that fail.
     """
 
     def __init__(self, storage: Storage, settings: Settings, is_quiet: bool) -> None:
-        self._storage, self._hosts, self._is_quiet = storage, settings.hook_hosts, is_quiet
+        self._storage, self._hosts, self._mail, self._is_quiet = storage, settings.hook_hosts, settings.mail, is_quiet
         self._ends, self._wakes = threading.Event(), threading.Event()
         self._busy: set[str] = set()  # users whose hooks are being called
         self._thread = threading.Thread(target=self._look, daemon=True)
 
     def start(self) -> None:
-        """Begins, where any host may be called."""
-        if self._hosts:
+        """Begins, where any address may be told."""
+        if self._hosts or self._mail is not None:
             self._thread.start()
 
     def stop(self) -> None:
@@ -81,13 +82,15 @@ class Messenger:
             self._wakes.set()
 
     def _call(self, hook: Hook) -> None:
-        fault = call(hook.url, self._hosts, hook.job)
+        by_mail = is_mail(hook.url)
+        fault = send(hook.url, self._mail, hook.job) if by_mail else call(hook.url, self._hosts, hook.job)
         try:
             comes_again = self._storage.hooks.called(hook, not fault)
             if fault and not comes_again:
-                host = urlsplit(hook.url).hostname or ""  # the rest may be a secret
+                host = domain_of(hook.url) if by_mail else urlsplit(hook.url).hostname or ""  # the rest may be a secret
                 self._storage.audit.note(hook.job.owner, "", "hook given up", hook.job.id, host)
         except Exception as error:
             fault = f"{fault} ({type(error).__name__})"
         if fault and not self._is_quiet and not self._ends.is_set():
-            print(f"tropalign: web hook of job {hook.job.id}: {shown(fault[:300])}", file=sys.stderr, flush=True)
+            what = "e-mail" if by_mail else "web hook"
+            print(f"tropalign: {what} of job {hook.job.id}: {shown(fault[:300])}", file=sys.stderr, flush=True)

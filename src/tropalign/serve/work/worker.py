@@ -44,6 +44,7 @@ def settings_text(settings: Settings, parent: int, is_quiet: bool) -> str:
     facts = asdict(settings) | {
         "folder": str(settings.folder),
         "installed": None if settings.installed is None else str(settings.installed),
+        "mail": None,  # workers write to nobody, and need no password
     }
     return json.dumps({"settings": facts, "parent": parent, "is_quiet": is_quiet})
 

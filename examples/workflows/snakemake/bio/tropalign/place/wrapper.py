@@ -7,14 +7,21 @@ from shlex import quote
 from snakemake.shell import shell
 
 # A reference that --save-reference made holds its tree.
-options = {"tree": "--tree", "taxonomy": "--taxonomy"}
+options = {"tree": "--tree", "taxonomy": "--taxonomy", "counts": "--counts"}
 given = " ".join(
     f"{option} {quote(snakemake.input[name])}" for name, option in options.items() if snakemake.input.get(name)
 )
 mates = "--mates {snakemake.input.mates:q}" if snakemake.input.get("mates") else ""
 
 # The first output is the main one; others are known by their names.
-files = {"table": "--table", "jplace": "--jplace", "taxa": "--taxa", "html": "--html"}
+files = {
+    "table": "--table",
+    "jplace": "--jplace",
+    "taxa": "--taxa",
+    "taxa_html": "--taxa-html",
+    "otu_table": "--otu-table",
+    "html": "--html",
+}
 beside = " ".join(
     f"{option} {quote(snakemake.output[name])}" for name, option in files.items() if snakemake.output.get(name)
 )

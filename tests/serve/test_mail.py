@@ -1,0 +1,204 @@
+"""E-mail at the end of jobs: which addresses may get one, and messages to a mail server of these tests."""
+
+import email
+import email.policy
+import socketserver
+import threading
+import time
+
+import pytest
+
+pytest.importorskip("sqlalchemy", reason="the server's modules are not installed: pip install 'tropalign[serve]'")
+pytest.importorskip("fastapi", reason="the server's modules are not installed: pip install 'tropalign[serve]'")
+
+from dataclasses import replace
+
+from serve.test_hooks import wait_until
+
+from tropalign.cli.main import main
+from tropalign.errors import UsageError
+from tropalign.serve import mail
+from tropalign.serve.hook_calls import told_where
+from tropalign.serve.mail import MailServer, check_mail, is_mail, message_of, send
+from tropalign.serve.records import Job, State
+from tropalign.serve.settings import Settings
+
+JOB = Job("id", "ann", "pairs", "kinases", (), State.DONE, "k", {}, "command", "1", 0.0, finished=60.0)
+SERVER = MailServer("smtp.example", 25, "tropalign@a.example", ("a.example",))
+
+
+class Session(socketserver.StreamRequestHandler):
+    """A dialogue of SMTP, as far as `smtplib` needs one."""
+
+    def handle(self):
+        post = self.server
+        self.tell("220 here" if not post.hangs else "220-wait")
+        while line := self.rfile.readline().decode().strip():
+            word = line.split(" ")[0].upper()
+            post.lines.append(line)
+            if word == "EHLO":
+                self.tell("250-here\r\n250 AUTH PLAIN")
+            elif word == "AUTH":
+                self.tell("235 welcome" if "AGFubgBzZWNyZXQ=" in line else "535 who are you?")
+            elif word == "RCPT" and post.refuses:
+                self.tell("550 no such user")
+            elif word == "DATA":
+                self.tell("354 go on")
+                text = b""
+                while (part := self.rfile.readline()) != b".\r\n":
+                    text += part
+                post.messages.append(email.message_from_bytes(text, policy=email.policy.default))
+                self.tell("250 taken")
+            elif word == "QUIT":
+                return self.tell("221 bye")
+            else:
+                self.tell("250 fine")
+        return None
+
+    def tell(self, words):
+        self.wfile.write(f"{words}\r\n".encode())
+
+
+@pytest.fixture
+def post():
+    """A mail server that keeps what it gets."""
+
+    class Post(socketserver.ThreadingTCPServer):
+        daemon_threads, allow_reuse_address = True, True
+        hangs = refuses = False
+
+    with Post(("127.0.0.1", 0), Session) as server:
+        server.messages, server.lines = [], []
+        server.mail = MailServer("localhost", server.server_address[1], "tropalign@a.example", ("a.example",))
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+def test_what_is_an_address_of_e_mail():
+    assert is_mail("ann@a.example") and is_mail("mailto:ann")
+    assert not is_mail("https://ann@a.example/") and not is_mail("a.example")
+
+
+@pytest.mark.parametrize("address", ["ann@a.example", "mailto:ann@A.Example", "ann+jobs@a.example"])
+def test_addresses_that_may_be_written_to(address):
+    check_mail(address, SERVER)
+    check_mail("eve@elsewhere.example", replace(SERVER, domains=("*",)))
+
+
+@pytest.mark.parametrize(
+    ("address", "server", "sentence"),
+    [
+        ("ann@a.example", None, r"this server sends no e-mail: ask its operator \(--smtp\)"),
+        ("ann@b.example", SERVER, "e-mail goes to addresses at a.example alone: name one there, or ask the operator"),
+        ("ann@x.a.example", SERVER, "at a.example alone"),
+        ("ann@a.example,eve@b.example", SERVER, "no e-mail address: write it like ann@example.org"),
+        ("ann@a.example\nBcc: eve@b.example", SERVER, "no e-mail address"), ("ann", SERVER, "no e-mail address"),
+        ('"a b"@a.example', SERVER, "no e-mail address"), ("x" * 65 + "@a.example", SERVER, "no e-mail address"),
+        ("ann@[127.0.0.1]", SERVER, "no e-mail address"), ("än@a.example", SERVER, "no e-mail address"),
+    ],
+)  # fmt: skip
+def test_an_address_that_may_not_be_written_to_is_refused(address, server, sentence):
+    with pytest.raises(UsageError, match=sentence):
+        check_mail(address, server)
+
+
+def test_a_message_tells_of_the_job_and_no_title_makes_headers():
+    job = replace(JOB, title="kinases\r\nBcc: eve@b.example\x1b[1m", message="it was stopped")
+    made = message_of("ann@a.example", replace(SERVER, site="https://align.example"), job)
+    assert made["Subject"] == "tropalign: pairs 'kinases Bcc: eve@b.example [1m' is done"
+    assert (made["To"], made["From"], made["Bcc"]) == ("ann@a.example", "tropalign@a.example", None)
+    assert made["Auto-Submitted"] == "auto-generated"
+    text = made.get_content()
+    assert "at 1970-01-01 00:01 UTC: done." in text and "it was stopped" in text
+    assert "https://align.example/jobs/id" in text
+
+
+def test_a_message_is_handed_over(post):
+    assert send("mailto:ann@a.example", post.mail, JOB) == ""
+    (message,) = post.messages
+    assert message["Subject"] == "tropalign: pairs 'kinases' is done" and message["To"] == "ann@a.example"
+    assert "Its number is id." in message.get_content()
+    assert "rcpt TO:<ann@a.example>" in post.lines
+
+
+def test_a_password_is_told_to_this_machine_or_by_tls_alone(post, monkeypatch):
+    known = replace(post.mail, user="ann", password="secret")
+    assert send("ann@a.example", known, JOB) == "" and len(post.messages) == 1
+    assert "SMTPAuthenticationError" in send("ann@a.example", replace(known, password="guess"), JOB)
+    monkeypatch.setattr(mail, "is_loopback", lambda host: False)
+    fault = send("ann@a.example", known, JOB)
+    assert fault == "ValueError: localhost offers no TLS, and a password is not sent without"
+    assert "secret" not in repr(known)
+
+
+def test_failures_are_said(post):
+    post.refuses = True
+    assert "no such user" in send("ann@a.example", post.mail, JOB)
+    assert "refused" in send("ann@a.example", replace(post.mail, port=1), JOB)
+    assert send("ann@b.example", post.mail, JOB).startswith("UsageError")  # the operator has changed the rules
+
+
+def test_a_mail_server_that_does_not_go_on_is_not_waited_for(post, monkeypatch):
+    monkeypatch.setattr(mail, "SECONDS", 0.6)
+    post.hangs = True
+    begin = time.monotonic()
+    assert send("ann@a.example", post.mail, JOB) != ""
+    assert time.monotonic() - begin < 30
+
+
+def test_a_messenger_writes_and_gives_up(tmp_path, post, monkeypatch, capsys):
+    from serve.storage.storage_files import run_next, submit
+
+    from tropalign.serve.storage import Storage
+    from tropalign.serve.work import messenger
+
+    monkeypatch.setattr(messenger, "LOOK_SECONDS", 0.02)
+    monkeypatch.setattr("tropalign.serve.storage.hooks.PAUSES", ())
+    settings = Settings(folder=tmp_path / "served", mail=post.mail)
+    with Storage.open(settings) as storage:
+        writer = messenger.Messenger(storage, settings, False)
+        writer.start()
+        submit(storage, key="1", hook="ann@a.example")
+        run_next(storage)
+        wait_until(lambda: post.messages)
+        post.refuses = True
+        job = submit(storage, key="2", hook="mailto:ann@a.example")
+        run_next(storage)
+        wait_until(lambda: list(storage.audit.entries()))
+        noted = [(entry.action, entry.object, entry.detail) for entry in storage.audit.entries()]
+        assert noted == [("hook given up", job.id, "a.example")]
+        wait_until(lambda: f"tropalign: e-mail of job {job.id}: SMTPRecipientsRefused" in capsys.readouterr().err)
+        writer.stop()
+
+
+def test_forms_say_who_may_be_told(tmp_path):
+    settings = Settings(folder=tmp_path, mail=SERVER, hook_hosts=("chat.example",))
+    assert told_where(settings) == "an e-mail address at a.example, or a web hook (at chat.example)"
+    assert told_where(Settings(folder=tmp_path, mail=replace(SERVER, domains=("*",)))) == "an e-mail address"
+    assert told_where(Settings(folder=tmp_path)) == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--smtp", "localhost"], "e-mail needs --smtp HOST[:PORT] and --mail-from ADDRESS: give both"),
+        (["--mail-from", "t@a.example"], "e-mail needs --smtp HOST[:PORT]"),
+        (["--smtp", "a:b", "--mail-from", "t@a.example"], "is no mail server: write localhost or smtp.example.org:587"),
+        (["--smtp", "a", "--mail-from", "t"], "is no e-mail address: write it like ann@example.org"),
+        (["--smtp", "a", "--mail-from", "t@a", "--mail-domain", "@a"], "is no domain: write example.org, or * for all"),
+        (["--smtp", "a", "--mail-from", "t@a", "--smtp-password-file", "x"], "goes with --smtp-user: name the user"),
+        (["--smtp", "a", "--mail-from", "t@a", "--smtp-user", "t"], "set TROPALIGN_SMTP_PASSWORD, or give"),
+        (
+            ["--smtp", "a", "--mail-from", "t@a", "--smtp-user", "t", "--smtp-password-file", "none"],
+            "name a file whose first line is the password",
+        ),
+    ],
+)
+def test_options_that_lack_each_other_are_refused(words, sentence, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("TROPALIGN_SMTP_PASSWORD", raising=False)
+    assert main(["serve", "--folder", str(tmp_path / "served"), "--add-token", "ann", *words]) == 2
+    assert sentence in capsys.readouterr().err
