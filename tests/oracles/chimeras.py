@@ -64,7 +64,7 @@ def two_parents(text, aligned):
     for begin, end in pairwise(cuts):
         places = range(begin, end - WORD + 1)
         for k in sorted(range(len(rows)), key=lambda k: (-sum(rows[k][begin:end]), k))[:PROPOSED]:
-            if sum(all(rows[k][i : i + WORD]) for i in places) >= min(WORDS, len(places)):
+            if sum(all(rows[k][i : i + WORD]) for i in places) >= min(WORDS, len(places) // 4):
                 able.add(k)
     whole = [list(row) for row in rows]
     places = range(len(text) - WINDOW + 1)

@@ -26,7 +26,8 @@ from numpy.typing import NDArray
 WINDOW = 32
 #: The query is cut into so many parts, each of which proposes so many references.
 PARTS, PROPOSED = 4, 6
-#: What a part has to share with the references that it proposes: so many words of eight letters, or all that it has.
+#: What a part has to share with the references that it proposes: so many words of eight letters, a short one (below 55
+#: letters) a quarter of its words, since twelve would be nearly all that it has.
 WORD, WORDS = 8, 12
 #: Letters of references that are looked at together.
 SLICE_BYTES = 4 << 20
@@ -73,7 +74,7 @@ def proposed(matches: Booleans) -> NDArray[np.int64]:
     chosen = []
     for part in np.array_split(matches, PARTS, axis=1):
         best = np.argsort(-part.sum(axis=1), kind="stable")[:PROPOSED]
-        chosen.append(best[_words(part[best]) >= min(WORDS, part.shape[1] - WORD + 1)])
+        chosen.append(best[_words(part[best]) >= min(WORDS, max(0, part.shape[1] - WORD + 1) // 4)])
     return np.unique(np.concatenate(chosen))
 
 
