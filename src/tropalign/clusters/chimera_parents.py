@@ -105,7 +105,8 @@ def _words(matches: Booleans) -> NDArray[np.int64]:
     while width < WORD:
         runs = runs[:, :-width] & runs[:, width:]
         width *= 2
-    return runs.sum(axis=1, dtype=np.int64)
+    found: NDArray[np.int64] = runs.sum(axis=1, dtype=np.int64)
+    return found
 
 
 def _sums(matches: Booleans) -> NDArray[np.uint8]:
