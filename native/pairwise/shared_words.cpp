@@ -87,7 +87,7 @@ void similar_by_words(const Sequences &queries, const Sequences &targets, int32_
                       double rounding, int n_threads, uint8_t *similar) {
     const WordIndex index(targets, word, word);
     const auto identical = [&](int32_t n) { return static_cast<int32_t>(std::ceil(identity * n - rounding)); };
-    // Of each target: its letters less its words, and its identical letters if it is the shorter one.
+    // Letters of a target less its words, and its identical letters if it is the shorter one.
     std::vector<int32_t> beyond_words(targets.count), own(targets.count);
     for (int64_t t = 0; t < targets.count; ++t) {
         const int32_t n = targets[t].length;

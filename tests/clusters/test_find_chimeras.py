@@ -13,6 +13,7 @@ from oracles import gap_pieces, pairwise
 import tropalign as ta
 from tropalign.clusters.chimera_alignments import ParentAligner, scoring, with_ends
 from tropalign.clusters.chimera_options import ChimeraRules
+from tropalign.clusters.chimera_parents import parents, proposed
 from tropalign.clusters.chimera_votes import counted_columns, explained
 from tropalign.clusters.chimeras import blocks
 from tropalign.errors import InputError, ResourceError, UsageError
@@ -388,3 +389,20 @@ def test_votes_of_given_columns():
     assert explained(query, a, b, counts, ChimeraRules()) is None  # one vote, for a, and none behind it
     inserted[2] = True
     assert counted_columns(query, (a, b), inserted, is_ambiguous).tolist()[:4] == [True, False, False, True]
+
+
+def test_references_without_words_in_common_are_no_parents():
+    """What matches here and there is far away, however many of its letters match."""
+    letters = np.arange(256)
+    near, scattered, joined_at_its_end = letters >= 0, letters % 8 != 0, letters >= 256 - 19
+    assert proposed(np.stack([near, scattered])).tolist() == [0]
+    assert parents(np.stack([near, scattered])) is None
+    assert proposed(np.stack([scattered, near, joined_at_its_end])).tolist() == [1, 2]
+    assert proposed(np.stack([scattered, near, letters >= 256 - 18])).tolist() == [1]  # eleven words
+
+
+def test_a_skew_beyond_all_sizes_leaves_no_parents():
+    a = "ACGTTGCAAGCTTAGGCATC" * 6
+    b = a.replace("TTAGG", "TCAGC")
+    sequences = {"a;size=9": a, "b;size=8": b, "c;size=2": a[:60] + b[60:]}
+    assert ta.find_chimeras(sequences, abskew=10**30).verdicts == ("N", "N", "N")

@@ -184,8 +184,12 @@ def test_too_many_letters_or_lines_are_left_out(monkeypatch):
 
 
 def test_the_file_needs_nothing_else():
+    """Links to records are followed by whoever clicks them; a namespace is a name."""
     text = page_of(aligned_set(family(4))).decode()
-    assert not re.search(r"(?:src|href)\s*=\s*[\"']|@import|url\(|https?:", text)
+    for address in ("https://www.uniprot.org/", "https://www.ncbi.nlm.nih.gov/", "http://www.w3.org/2000/svg"):
+        assert text.count(address) == 1
+        text = text.replace(address, "")
+    assert not re.search(r"(?:src|href)\s*=\s*[\"']|@import|url\((?!#)|https?:", text)
 
 
 def test_a_damaged_part_is_told():
@@ -362,6 +366,124 @@ def test_a_histogram_chooses_a_range(opened_report):
     assert chosen >= counts[bar] and page("document.querySelectorAll('.grid input')[3].value") != ""
     page.find("clear").click()
     assert page.text("rows-shown") == "105 rows"
+
+
+def test_local_alignments_have_their_significance(opened_report):
+    batch = SequenceBatch.from_strings(family(6), [f"seq{k}" for k in range(6)])
+    tables = list(tropalign.align_all(batch, batch, mode="local", report="alignment", max_evalue=10))
+    columns = concatenate(tables).columns(["query", "target", "evalue", "bits"])
+    table = concatenate(tables)
+    _, arrays = data_of(page_of(table))
+    for name in ("evalue", "bits"):
+        assert arrays[name].tolist() == columns[name].tolist()
+    page = opened_report(page_of(table))
+    page("page.choose(3)")
+    assert f"{columns['bits'][3]:.1f} bits" in page.text("pair-facts")
+    page.sort("E-value")
+    titles = page("[...document.querySelectorAll('#table .top .line:first-child .cell')].map((c) => c.textContent)")
+    assert "bits" in titles and "E-value ▼" in titles
+    _, arrays = data_of(page_of(aligned_set(family(3))))
+    assert not {"evalue", "bits"} & set(arrays)  # of global alignments
+
+
+def bars_of(page):
+    """Bars of the picture along a sequence: the row, its line, where it begins and ends."""
+    return [tuple(bar) for bar in page("page.spans.bars.map((b) => [b.row, b.place, b.begin, b.end])")]
+
+
+def test_alignments_lie_along_their_query(opened_report):
+    core = family(1, 40)[0]
+    queries = {"q1": core + "MKVLAW" * 5 + core, "q2": "HEAGAWGHEE" * 4}
+    targets = {"both": core, "none": "WWWWWWWW", "part": core[:25], "same": "HEAGAWGHEE" * 4}
+    options = {"mode": "local", "report": "alignment", "max_hsps": 2, "min_score": 40}
+    table = concatenate(list(tropalign.align_all(queries, targets, **options)))
+    page = opened_report(page_of(table))
+    rows = [(k, row.target, row.query_start, row.query_end) for k, row in enumerate(table) if row.query == "q1"]
+    page.choose("spans-of", "0")
+    bars = bars_of(page)
+    assert sorted((k, begin, end) for k, _, begin, end in bars) == sorted((k, begin, end) for k, _, begin, end in rows)
+    place = {table.row(k).target: line for k, line, *_ in bars}
+    assert place == {"both": 0, "part": 1} and len(bars) == 4
+    assert page.text("spans-note") == "q1: 4 alignments with 2 sequences"
+    best = page("page.chosen")
+    assert table.score[best] == max(table.score[k] for k, *_ in rows)
+    x, y = page("[page.spans.x(page.spans.bars[3].begin) + 4, RULER + page.spans.bars[3].place * LINE + 4]")
+    room = page("[page.spans.canvas.clientWidth / 2, page.spans.canvas.clientHeight / 2]")
+    page.mouse().move_to_element_with_offset(
+        page.find("spans"), round(x - room[0]), round(y - room[1])
+    ).click().perform()
+    assert shown_row(page, table.row(bars[3][0]))
+    assert page("document.getElementById('tip').textContent").startswith("part\n")
+    others = [k for k, row in enumerate(table) if row.query == "q2"]
+    page(f"page.table.choose({others[0]})")  # the picture follows
+    assert page("page.spans.name") == "q2" and sorted(bar[0] for bar in bars_of(page)) == others
+
+
+def test_alignments_along_a_sequence_by_keys_and_as_pictures(opened_report):
+    from xml.etree import ElementTree
+
+    from selenium.webdriver import Keys
+
+    table = aligned_set(family(5), [f"seq{k}" for k in range(5)], mode="local")
+    page = opened_report(page_of(table, is_triangle=True))
+    page.choose("spans-of", "2")
+    bars = bars_of(page)  # of one set: pairs of which it is either
+    assert {frozenset((row.query, row.target)) for row in (table.row(k) for k, *_ in bars)} == {
+        frozenset(("seq2", f"seq{k}")) for k in (0, 1, 3, 4)
+    }
+    for k, _, begin, end in bars:
+        row = table.row(k)
+        assert [begin, end] == (
+            [row.query_start, row.query_end] if row.query == "seq2" else [row.target_start, row.target_end]
+        )
+    assert page("page.chosen") == bars[0][0]
+    page.find("spans").send_keys(Keys.ARROW_DOWN, Keys.ARROW_DOWN)
+    assert page("page.chosen") == bars[2][0] and page("page.spans.name") == "seq2"
+    page("(saveFile = (name, text) => window.saved = [name, text], 1)")
+    page.find("spans-svg").click()
+    name, text = page("window.saved")
+    root = ElementTree.fromstring(text)
+    words = {node.text for node in root.iter("{http://www.w3.org/2000/svg}text")}
+    assert name == "alignments.svg" and {"seq0", "seq4"} <= words and "seq2" not in words
+
+
+def test_targets_that_are_listed_become_fasta(opened_report):
+    texts = family(4, 200)
+    table = concatenate(list(tropalign.align_all({"q": texts[0]}, {f"t{k}": text for k, text in enumerate(texts)})))
+    page = opened_report(page_of(table))
+    page("(saveFile = (name, text) => window.saved = [name, text], 1)")
+    page.type("target", "!t2")
+    page.find("save-fasta").click()
+    name, text = page("window.saved")
+    records = {record.split("\n", 1)[0]: record.split("\n", 1)[1].replace("\n", "") for record in text.split(">")[1:]}
+    assert name == "targets.fasta" and records == {f"t{k}": texts[k] for k in (0, 1, 3)}
+    assert max(map(len, text.splitlines())) == 80
+
+
+@pytest.mark.parametrize(
+    ("name", "address"),
+    [
+        ("sp|P12345|AATM_RABIT", "https://www.uniprot.org/uniprotkb/P12345"),
+        ("tr|A0A0A7UVF8|A0A0A7UVF8_9SPIR", "https://www.uniprot.org/uniprotkb/A0A0A7UVF8"),
+        ("sp|P12345-2|AATM_RABIT/+1", "https://www.uniprot.org/uniprotkb/P12345-2"),
+        ("Q9H0H5", "https://www.uniprot.org/uniprotkb/Q9H0H5"),
+        ("UniRef50_Q9K794", "https://www.uniprot.org/uniref/UniRef50_Q9K794"),
+        ("gi|5|ref|NP_000001.1|", "https://www.ncbi.nlm.nih.gov/protein/NP_000001.1"),
+        ("WP_012345678.1", "https://www.ncbi.nlm.nih.gov/protein/WP_012345678.1"),
+        ("NM_000546.6", "https://www.ncbi.nlm.nih.gov/nuccore/NM_000546.6"),
+        ("NZ_CP012345.1", "https://www.ncbi.nlm.nih.gov/nuccore/NZ_CP012345.1"),
+        ("gb|AAA12345.1|", "https://www.ncbi.nlm.nih.gov/protein/AAA12345.1"),
+        ("U12345.1", "https://www.ncbi.nlm.nih.gov/nuccore/U12345.1"),
+        ("read1", None),
+        ("sample_12", None),
+        ("javascript:alert(1)", None),
+    ],
+)
+def test_names_lead_to_their_records(opened_report, name, address):
+    page = opened_report(page_of(aligned_set([MKV, MKV[2:]], [name, "other"])))
+    links = page("[...document.querySelectorAll('#pair-facts a')].map((a) => [a.href, a.textContent, a.rel, a.target])")
+    assert links == ([] if address is None else [[address, name, "noopener noreferrer", "_blank"]])
+    assert page("document.querySelector('#pair-facts dd').textContent").startswith(f"{name}: ")
 
 
 def test_dots_are_equal_words(opened_report):

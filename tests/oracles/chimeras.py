@@ -14,7 +14,7 @@ LETTERS = {
     "B": "CGT", "D": "AGT", "H": "ACT", "V": "ACG", "N": "ACGT", "-": "",
 }  # fmt: skip
 WINDOW = 32
-PROPOSED = 6
+PROPOSED, WORD, WORDS = 6, 8, 12
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,10 @@ def two_parents(text, aligned):
     able = set()
     cuts = list(accumulate((len(text) // 4 + (k < len(text) % 4) for k in range(4)), initial=0))
     for begin, end in pairwise(cuts):
-        able |= set(sorted(range(len(rows)), key=lambda k: (-sum(rows[k][begin:end]), k))[:PROPOSED])
+        places = range(begin, end - WORD + 1)
+        for k in sorted(range(len(rows)), key=lambda k: (-sum(rows[k][begin:end]), k))[:PROPOSED]:
+            if sum(all(rows[k][i : i + WORD]) for i in places) >= min(WORDS, len(places) // 4):
+                able.add(k)
     whole = [list(row) for row in rows]
     places = range(len(text) - WINDOW + 1)
     chosen = []

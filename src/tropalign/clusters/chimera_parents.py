@@ -8,10 +8,11 @@ In each window the references with the most matches win. The parent is the one t
 of all windows that it won match nobody any more, and the second parent is found in the same way, among the others.
 
 Many references that are far away have by chance the few letters that are left for the second parent, and explain errors
-of the query as parents do. So only those take part which are among the most similar to a quarter of the query: UCHIME's
-search finds four for each by their words; here six by their matches miss no more parents than that. Of equals that
-one is taken which has most matches in the windows that it won, all letters counted; then in the whole query; then the
-first.
+of the query as parents do; the votes that such a parent has against it on the other side only raise the score. So only
+those take part which are among the most similar to a quarter of the query, and share words with it, as a piece of the
+query that PCR took from them would: UCHIME's search finds four for each by twelve words of eight letters; here six by
+their matches miss no more parents than that, and the words are runs of matches. Of equals that one is taken which has
+most matches in the windows that it won, all letters counted; then in the whole query; then the first.
 """
 
 from __future__ import annotations
@@ -25,6 +26,9 @@ from numpy.typing import NDArray
 WINDOW = 32
 #: The query is cut into so many parts, each of which proposes so many references.
 PARTS, PROPOSED = 4, 6
+#: What a part has to share with the references that it proposes: so many words of eight letters, a short one (below 55
+#: letters) a quarter of its words, since twelve would be nearly all that it has.
+WORD, WORDS = 8, 12
 #: Letters of references that are looked at together.
 SLICE_BYTES = 4 << 20
 
@@ -42,6 +46,8 @@ def parents(matches: Booleans) -> tuple[int, int] | None:
     if len(matches) < 2 or matches.shape[1] < WINDOW:
         return None
     rows = proposed(matches)
+    if len(rows) < 2:
+        return None
     matches = matches[rows]
     is_left = np.ones(matches.shape[1], bool)
     found = _winner(matches, is_left)
@@ -58,15 +64,17 @@ def parents(matches: Booleans) -> tuple[int, int] | None:
 def proposed(matches: Booleans) -> NDArray[np.int64]:
     """The references that may be parents: of each part of the query those with the most matches in it.
 
-    Of equals the first ones.
+    Of equals the first ones; none that shares too few words with the part.
 
     Returns
     -------
     int64, shape (n,)
         Their numbers, ascending.
     """
-    parts = np.array_split(matches, PARTS, axis=1)
-    chosen = [np.argsort(-part.sum(axis=1), kind="stable")[:PROPOSED] for part in parts]
+    chosen = []
+    for part in np.array_split(matches, PARTS, axis=1):
+        best = np.argsort(-part.sum(axis=1), kind="stable")[:PROPOSED]
+        chosen.append(best[_words(part[best]) >= min(WORDS, max(0, part.shape[1] - WORD + 1) // 4)])
     return np.unique(np.concatenate(chosen))
 
 
@@ -89,6 +97,16 @@ def _winner(matches: Booleans, is_left: Booleans) -> tuple[int, Booleans] | None
 def _slices(matches: Booleans) -> Iterator[slice]:
     step = max(1, SLICE_BYTES // matches.shape[1])
     return (slice(begin, begin + step) for begin in range(0, len(matches), step))
+
+
+def _words(matches: Booleans) -> NDArray[np.int64]:
+    """Runs of as many matches as a word has letters, per reference; overlapping ones count."""
+    runs, width = matches, 1
+    while width < WORD:
+        runs = runs[:, :-width] & runs[:, width:]
+        width *= 2
+    found: NDArray[np.int64] = runs.sum(axis=1, dtype=np.int64)
+    return found
 
 
 def _sums(matches: Booleans) -> NDArray[np.uint8]:

@@ -160,7 +160,7 @@ def _judge_de_novo(judge: _Judge, sizes: Index, skew: float, progress: Progress 
     is_parent = np.zeros(len(sizes), bool)
     for begin, end in blocks(sizes, skew):
         before = np.flatnonzero(is_parent[:begin])
-        counts = np.array([int((sizes[before] >= skew * size).sum()) for size in sizes[begin:end]])
+        counts = np.array([int((sizes[before] >= float(skew) * size).sum()) for size in sizes[begin:end]])
         for first, last in judge.parts(counts):
             asked = []
             for k in range(begin + first, begin + last):
@@ -182,7 +182,7 @@ def blocks(sizes: Index, skew: float) -> Iterator[tuple[int, int]]:
     """
     begin = 0
     while begin < len(sizes):
-        later = np.flatnonzero(skew * sizes[begin + 1 :] <= sizes[begin])
+        later = np.flatnonzero(float(skew) * sizes[begin + 1 :] <= sizes[begin])
         end = begin + 1 + (int(later[0]) if len(later) else len(sizes) - begin - 1)
         end = begin + 1 if skew == 1 else end
         yield begin, end

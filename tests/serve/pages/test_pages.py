@@ -342,7 +342,7 @@ def test_a_report_stands_in_a_frame_that_is_an_origin_of_its_own(site):
     site.finish(job, main=TSV, report=REPORT)
     page = check_page(site.page(f"/jobs/{job.id}"))
     frame = page.one("iframe")
-    assert frame["sandbox"] == "allow-scripts allow-downloads"
+    assert frame["sandbox"] == "allow-scripts allow-downloads allow-popups allow-popups-to-escape-sandbox"
     assert site.http.get(frame["src"]).content == REPORT[2]
 
 

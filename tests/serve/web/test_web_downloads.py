@@ -23,7 +23,7 @@ def test_a_report_is_a_page_of_an_origin_of_its_own(local, job):
     answer = local.get(f"/jobs/{job}/report")
     policy = answer.headers["Content-Security-Policy"]
     assert answer.body == b"<p>report" and answer.headers["Content-Type"] == "text/html; charset=utf-8"
-    assert policy.startswith("sandbox allow-scripts allow-downloads;") and "allow-same-origin" not in policy
+    assert policy.startswith("sandbox allow-scripts allow-downloads allow-popups") and "allow-same-origin" not in policy
     assert "connect-src 'none'" in policy and "frame-ancestors 'self'" in policy
     assert answer.headers["Content-Disposition"].startswith("inline;")
     assert len(answer.headers.get_all("Content-Security-Policy")) == 1

@@ -8,6 +8,7 @@ from typing import IO, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign.errors import ScoringError
 from tropalign.formats.format import Codec
 from tropalign.formats.header import Header
 from tropalign.formats.pages.web_page import Report, write_report_page
@@ -15,20 +16,32 @@ from tropalign.formats.pairs.context import PairsContext
 from tropalign.formats.pairs.map import MOST_LINES, PairMap, mapped
 from tropalign.formats.pairs.report_data import Columns, columns_of, joined, near_of, of_used, packed, unpacked
 from tropalign.results.alignments import AlignmentTable
+from tropalign.results.output_columns import values_of
 
 PAGE = "pairs"
-SCRIPTS = ("map.js", "dots.js", "pairs.js")
+SCRIPTS = ("viewer/pictures.js", "viewer/hues.js", "map.js", "dots.js", "spans.js", "records.js", "pairs.js")
 #: What arrays of the two sides are called; a set that is aligned with itself has the first alone.
 ROLES = ("query", "target")
 #: What a page holds at most; beyond, the pairs with the best scores.
 MOST_ROWS, MOST_PATH_BYTES, MOST_LETTERS = 1_000_000, 64 << 20, 32 << 20
 #: Memory of a page while it is made: of a row its columns and path, their order and copies; of a cell of the map.
-ROW_BYTES, CELL_BYTES = 400, 48
+ROW_BYTES, CELL_BYTES = 440, 48
 
 
 def encode(table: AlignmentTable, context: PairsContext) -> bytes:
     """Columns and paths, as .npz."""
-    return packed(columns_of(table, has_paths=True))
+    return packed(columns_of(table, has_paths=True) | _significant(table))
+
+
+def _significant(table: AlignmentTable) -> Columns:
+    """E-values and bits of local alignments; none where scores have no statistics."""
+    if table.significance is None:
+        return {}
+    names = ("evalue", "bits") if table.sum_evalue is None else ("evalue", "bits", "sum_evalue")
+    try:
+        return {name: np.asarray(values_of(table, name), np.float64) for name in names}
+    except ScoringError:  # alignments are shown without
+        return {}
 
 
 def _best(columns: Columns) -> Columns:

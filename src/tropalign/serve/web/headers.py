@@ -15,8 +15,10 @@ PAGE_POLICY = (
 )
 #: Reports bring script and style inside, and a policy of their own that names these by their hashes; here they are an
 #: origin of their own, which knows nothing of this server's cookies.
+#: Links of theirs to records of UniProt and NCBI open in windows of their own, which are no part of the sandbox.
 REPORT_POLICY = (
-    "sandbox allow-scripts allow-downloads; default-src 'none'; script-src 'unsafe-inline'; "
+    "sandbox allow-scripts allow-downloads allow-popups allow-popups-to-escape-sandbox; "
+    "default-src 'none'; script-src 'unsafe-inline'; "
     "style-src 'unsafe-inline'; img-src data: blob:; font-src data:; connect-src 'none'; form-action 'none'; "
     "frame-ancestors 'self'; base-uri 'none'"
 )

@@ -1,6 +1,11 @@
 /* The report of pairs: its columns, and what its parts tell each other. */
 const asShare = (value) => value.toFixed(4),
-      asNumber = (value) => value.toLocaleString("en", {maximumFractionDigits: 6});
+      asNumber = (value) => value.toLocaleString("en", {maximumFractionDigits: 6}),
+      asEvalue = (value) => value === 0 ? "0" :
+  value < .001 || value >= 1000         ? value.toExponential(1) :
+                                          value.toPrecision(2);
+/** Sequences among which a list of them may choose. */
+const MOST_CHOICES = 2_000;
 
 class PairsReport {
   constructor(report) {
@@ -18,6 +23,7 @@ class PairsReport {
       onChoose: (row) => this.choose(row, "table"),
     });
     this.addMap();
+    this.addSpans();
     const axis =
       (values, name) => ["identity", "shared", "similarity"].includes(name) ? shareAxis() : wholeAxis(values);
     this.histogram = addHistogram(report, this.table, this.numbers, "identity", axis);
@@ -64,6 +70,9 @@ class PairsReport {
       const codes = Uint8Array.from(arrays.strand, (strand) => Number(strand < 0));
       found.push({name: "strand", title: "strand", width: 84, codes, words: ["+", "-"]});
     }
+    if (arrays.evalue) found.push(number("evalue", arrays.evalue, "E-value", 88, asEvalue));
+    if (arrays.sum_evalue) found.push(number("sum_evalue", arrays.sum_evalue, "sum E", 88, asEvalue));
+    if (arrays.bits) found.push(number("bits", arrays.bits, "bits", 80, (value) => value.toFixed(1)));
     found.push(number("score", arrays.score), share("identity"), share("shared"), share("similarity"));
     found.push(number("columns", arrays.n_columns), number("gaps", arrays.n_gaps));
     for (const name of ["query_start", "query_end", "target_start", "target_end"])
@@ -130,7 +139,46 @@ class PairsReport {
     this.report.drawnBy(() => this.map.setTheme(this.report.isDark), element("map-inside"));
   }
 
+  /** The picture of alignments along a query; it follows the row that is chosen. */
+  addSpans() {
+    this.spans = new Spans(element("spans"), this, (row) => this.choose(row, "spans"));
+    const of = element("spans-of"), {arrays, sides, nRows} = this, bestOf = new Map();
+    for (const role of sides[0] === sides[1] ? ["query", "target"] : ["query"])
+      for (let row = 0; row < nRows; row++) {
+        const k = arrays[`${role}_index`][row], best = bestOf.get(k);
+        if (best === undefined || arrays.score[row] > arrays.score[best]) bestOf.set(k, row);
+      }
+    if (!nRows) element("spans-note").textContent = "There is no alignment to draw.";
+    if (!nRows || bestOf.size > MOST_CHOICES) of.parentElement.hidden = true;
+    else
+      for (const k of [...bestOf.keys()].sort((a, b) => a - b)) of.add(new Option(shown(sides[0].names[k]), k));
+    of.addEventListener("change", () => {
+      this.spans.show(Number(of.value));
+      this.choose(bestOf.get(Number(of.value)), "spans");
+    });
+    for (const kind of ["svg", "png"]) on(`spans-${kind}`, "click", () => this.spans.save(kind));
+    this.report.drawnBy(() => this.spans.draw(), element("spans-room"));
+  }
+  /** The picture has the chosen row; where it has it already, it stays. */
+  followSpans(row) {
+    const {arrays, sides, spans} = this, isThere = spans.bars?.some((bar) => bar.row === row);
+    if (!isThere || sides[0] !== sides[1] && spans.of !== arrays.query_index[row]) spans.show(arrays.query_index[row]);
+    element("spans-of").value = spans.of;
+    spans.choose(row);
+  }
+
+  /** The targets of the rows that the table lists, each once, in lines of 80 letters. */
+  saveFasta() {
+    const {arrays, sides} = this, used = new Set(Array.from(this.table.rows, (row) => arrays.target_index[row]));
+    if (!sides[1].letters) return say("The page has no room for these sequences");
+    const record = (k) => `>${sides[1].names[k]}\n${this.letters(1, k).replace(/.{1,80}/g, "$&\n")}`;
+    saveFile("targets.fasta", [...used].map(record).join(""));
+    say(`${counted(used.size, "sequence")} saved`);
+  }
+
   listen() {
+    element("save-fasta").disabled = !this.sides[1].letters;
+    on("save-fasta", "click", () => this.saveFasta());
     on("show-alignment", "click", () => this.show("alignment"));
     on("show-dots", "click", () => this.show("dots-view"));
     on("dots-word", "change", () => this.drawDots());
@@ -154,6 +202,7 @@ class PairsReport {
     this.chosen = row;
     if (from !== "table") this.table.choose(row, false);
     this.map?.choose(row);
+    this.followSpans(row);
     const [a, b] = this.namesOf(row), {numbers, arrays} = this;
     element("pair-title").textContent = `${a} × ${b}`;
     element("pair-note").hidden = true;
@@ -163,12 +212,23 @@ class PairsReport {
         asNumber(this.sides[0].lengths[arrays.query_index[row]])}`,
       target: `${b}: ${arrays.target_start[row]} to ${arrays.target_end[row]} of ${
         asNumber(this.sides[1].lengths[arrays.target_index[row]])}`,
-      alignment: `score ${asNumber(numbers.score[row])} · identity ${asShare(numbers.identity[row])} · similarity ${
-        asShare(numbers.similarity[row])} · ${counted(numbers.columns[row], "column")} · ${
-        counted(numbers.gaps[row], "gap residue")}`,
+      alignment: `score ${asNumber(numbers.score[row])} ·${
+        arrays.evalue ?
+          ` E-value ${asEvalue(arrays.evalue[row])} · ${arrays.bits[row].toFixed(1)} bits ·` :
+          ""} identity ${asShare(numbers.identity[row])} · similarity ${asShare(numbers.similarity[row])} · ${
+        counted(numbers.columns[row], "column")} · ${counted(numbers.gaps[row], "gap residue")}`,
     });
+    this.linkFacts(row);
     this.pair = null;
     this.drawPair();
+  }
+  /** Names of the chosen pair lead to their records. */
+  linkFacts(row) {
+    const {arrays, sides} = this, facts = element("pair-facts").querySelectorAll("dd");
+    [arrays.query_index[row], arrays.target_index[row]].forEach((k, side) => {
+      const name = sides[side].names[k], rest = facts[side].textContent.slice(shown(name).length);
+      facts[side].replaceChildren(linkedName(name), rest);
+    });
   }
   /** Letters of the chosen pair on the strand that was aligned, its path, and where it begins. */
   pairOf(row) {

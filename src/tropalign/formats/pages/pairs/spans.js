@@ -1,0 +1,140 @@
+/* Where along a sequence others are aligned with it: a line per other sequence, a bar per alignment.
+
+     1 |------------------------------| 188     the ruler
+     a    ==============   ====                 bars of one other sequence
+     b  =====                                                                                     */
+const LINE = 14, BAR = 8, RULER = 26, MOST_SPANS = 200;
+/** From which bits on a bar is darker, as BLAST's picture has it. */
+const BITS = [0, 40, 50, 80, 200];
+const BAR_SHADES = [.25, .4, .6, .8, 1];
+
+class Spans {
+  /** `report` is the page's; `onChoose(row)` hears of a bar. */
+  constructor(canvas, report, onChoose) {
+    Object.assign(this, {canvas, report, onChoose, lines: [], chosen: -1, of: null});
+    canvas.addEventListener("click", (event) => {
+      const row = this.at(event);
+      if (row >= 0) onChoose(row);
+    });
+    canvas.addEventListener("pointermove", (event) => {
+      const row = this.at(event);
+      tip(row < 0 ? "" : this.told(row), event);
+    });
+    canvas.addEventListener("pointerleave", () => tip(""));
+    canvas.addEventListener("keydown", (event) => this.press(event));
+  }
+  /** Every row of a sequence of one side, as [row, where it begins and ends there, the other's name]. */
+  rowsOf(side, k) {
+    const {arrays, sides, nRows} = this.report, found = [], isOneSet = sides[0] === sides[1];
+    const roles = isOneSet ? ["query", "target"] : [["query", "target"][side]];
+    for (const role of roles) {
+      const own = arrays[`${role}_index`], other = role === "query" ? "target" : "query";
+      const others = arrays[`${other}_index`], begin = arrays[`${role}_start`], end = arrays[`${role}_end`];
+      for (let row = 0; row < nRows; row++)
+        if (own[row] === k && !(role === "target" && others[row] === k))  // with itself: once
+          found.push({row, begin: begin[row], end: end[row], other: others[row]});
+    }
+    return found;
+  }
+  /** Shows the alignments of sequence `k` of the queries. */
+  show(k) {
+    if (this.of === k) return;
+    const {arrays, sides} = this.report, lineOf = new Map();
+    const rows = this.rowsOf(0, k).sort((a, b) => arrays.score[b.row] - arrays.score[a.row] || a.row - b.row);
+    for (const one of rows) lineOf.set(one.other, [...lineOf.get(one.other) ?? [], one]);
+    const all = [...lineOf.values()];
+    Object.assign(this, {of: k, name: sides[0].names[k], length: sides[0].lengths[k], lines: all.slice(0, MOST_SPANS)});
+    this.bars = this.lines.flatMap((line, place) => line.map((one) => ({...one, place})));
+    this.best = this.bars.length ? arrays.score[this.bars[0].row] : 1;
+    const name = shown(this.name);
+    element("spans-note").textContent = `${name}: ${counted(rows.length, "alignment")} with ${
+      counted(all.length, "sequence")}${all.length > MOST_SPANS ? `, of which the ${MOST_SPANS} best are drawn` : ""}`;
+    this.canvas.setAttribute(
+      "aria-label",
+      `Alignments along ${name}: ${counted(this.bars.length, "bar")}; arrow keys go from one to the next`);
+    this.draw();
+  }
+  choose(row) {
+    this.chosen = row;
+    this.draw();
+  }
+  told(row) {
+    const {arrays, numbers} = this.report, one = this.bars.find((bar) => bar.row === row);
+    return `${shown(this.report.sides[1].names[one.other])}\n${one.begin + 1} to ${one.end}, score ${
+      asNumber(arrays.score[row])}${arrays.evalue ? `, E ${asEvalue(arrays.evalue[row])}` : ""}, identity ${
+      asShare(numbers.identity[row])}`;
+  }
+  /** The row of the bar below the pointer, -1 for none. */
+  at(event) {
+    if (!this.width) return -1;
+    const place = Math.floor((event.offsetY - RULER) / LINE), x = event.offsetX;
+    const found = this.lines[place]?.find(
+      ({begin, end}) => x >= this.x(begin) - 2 && x <= Math.max(this.x(end), this.x(begin) + 2) + 2);
+    return found ? found.row : -1;
+  }
+  press(event) {
+    const step = {ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1}[event.key];
+    if (!step || !this.bars?.length) return;
+    event.preventDefault();
+    const now = this.bars.findIndex(({row}) => row === this.chosen);
+    const next = this.bars[clamp(now < 0 ? 0 : now + step, 0, this.bars.length - 1)];
+    this.onChoose(next.row);
+    say(this.told(next.row).replace("\n", ", "));
+  }
+  x(at) {
+    return this.left + at / Math.max(1, this.length) * (this.width - this.left - 12);
+  }
+  shade(row) {
+    const {arrays} = this.report;
+    if (!arrays.bits)
+      return BAR_SHADES[Math.min(4, Math.floor(Math.max(0, arrays.score[row]) / Math.max(1, this.best) * 5))];
+    return BAR_SHADES[BITS.findLastIndex((least) => least === 0 || arrays.bits[row] >= least)];
+  }
+  draw() {
+    this.width = element("spans-room").clientWidth - 4;
+    if (this.of === null || this.width < 60) return;
+    this.left = Math.min(170, this.width / 4);
+    this.paint(brushOf(this.canvas, this.width, this.height()), inks());
+  }
+  height() {
+    return RULER + LINE * Math.max(1, this.lines.length) + 4;
+  }
+  save(kind) {
+    if (this.of === null) return;
+    savePicture(kind, "alignments", this.width, this.height(), ON_PAPER.page, (brush) => this.paint(brush, ON_PAPER));
+  }
+  paint(brush, ink) {
+    brush.font = `11px ${ink.sans ?? "sans-serif"}`;
+    brush.fillStyle = ink.quiet;
+    for (let k = 0; k <= 4; k++) {
+      brush.textAlign = k === 0 ? "left" : k === 4 ? "right" : "center";
+      brush.fillText(
+        String(k ? Math.round(this.length * k / 4) : Math.min(1, this.length)), this.x(this.length * k / 4), 11);
+    }
+    brush.textAlign = "left";
+    brush.fillStyle = ink.text;
+    brush.fillRect(this.x(0), 16, this.x(this.length) - this.x(0), 4);
+    this.lines.forEach((line, place) => {
+      const top = RULER + place * LINE;
+      brush.fillStyle = ink.empty;
+      brush.fillRect(this.x(0), top + BAR / 2, this.x(this.length) - this.x(0), 1);
+      brush.fillStyle = ink.quiet;
+      brush.fillText(fitted(brush, shown(this.report.sides[1].names[line[0].other]), this.left - 8), 0, top + BAR);
+      for (const {row, begin, end} of line) {
+        const from = this.x(begin), width = Math.max(2, this.x(end) - from);
+        brush.fillStyle = mixed(ink.page, ink.accent, this.shade(row));
+        brush.fillRect(from, top, width, BAR);
+        if (row !== this.chosen) continue;
+        brush.fillStyle = ink.text;
+        brush.fillRect(from, top + BAR + 1, width, 2);
+      }
+    });
+  }
+}
+
+/** A colour between two of the form #rrggbb: `share` of the second. */
+function mixed(first, second, share) {
+  const parts = (colour) => [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16));
+  const [a, b] = [parts(first), parts(second)];
+  return `#${a.map((value, k) => Math.round(value + (b[k] - value) * share).toString(16).padStart(2, "0")).join("")}`;
+}
