@@ -41,7 +41,7 @@ def test_a_name_twice():
 @pytest.mark.parametrize(
     ("call", "why"),
     [
-        (lambda: ta.add_sequences("old.fa", NEW), "an object of type str is no MultipleAlignment: make one with"),
+        (lambda: ta.add_sequences(3, NEW), "an object of type int is no MultipleAlignment: make one with"),
         (lambda: ta.merge_alignments(OLD, None), "an object of type NoneType is no MultipleAlignment"),
         (lambda: ta.add_sequences(OLD, NEW, rules="best"), "rules 'best' is none of tropalign, quickprobs1"),
         (lambda: ta.add_sequences(OLD, NEW, cutoff=2), "cutoff 2 is not a number from 0.0001 to 0.5"),
