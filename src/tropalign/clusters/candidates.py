@@ -33,6 +33,8 @@ N_CODES = 32
 #: Common subsequences of two sequences of more letters times letters take minutes, and no signal is heard meanwhile:
 #: such a pair is aligned.
 MOST_LETTERS = 1 << 40
+#: Pairs whose common subsequences are judged at a time: each takes 60 bytes meanwhile.
+AT_ONCE = 1 << 18
 #: What roundings may come to.
 ROUNDING = 1e-6
 
@@ -123,13 +125,15 @@ class CandidateFilter:
             similar &= asked
         if self._word:
             similar &= _native.similar_by_words(*codes, self._word, share, ROUNDING, n_threads).view(bool)
-        row, column = places_of(similar)
-        m, n = queries.lengths[row], targets.lengths[column]
-        is_short = m * n <= MOST_LETTERS
-        wanted = similar.copy()
-        wanted[row[~is_short], column[~is_short]] = False
+        is_long = _are_long(queries.lengths, targets.lengths)
+        wanted = similar if is_long is None else similar & ~is_long
         common = self._common_letters(queries, targets, None if wanted.all() else wanted.view(np.uint8))
-        similar[row, column] = (common[row, column] >= share * np.minimum(m, n) - ROUNDING) | ~is_short
+        places = np.flatnonzero(wanted)
+        for begin in range(0, len(places), AT_ONCE):
+            some = places[begin : begin + AT_ONCE]
+            row, column = np.divmod(some, len(targets))
+            least = share * np.minimum(queries.lengths[row], targets.lengths[column]) - ROUNDING
+            np.put(similar, some, np.take(common, some) >= least)
         return similar
 
     def _covering(self, query: Index, target: Index) -> NDArray[np.bool_]:
@@ -191,3 +195,10 @@ class CandidateFilter:
         enough = most.astype(np.int32)
         keep: NDArray[np.bool_] = _native.score_floors(*codes, query, target, enough, *costs, self._n_threads) <= most
         return keep
+
+
+def _are_long(query: Index, target: Index) -> NDArray[np.bool_] | None:
+    """Pairs of so many letters that no common subsequence is sought; None where there is none of them."""
+    if int(query.max()) * int(target.max()) <= MOST_LETTERS:
+        return None
+    return np.asarray(query[:, None] * target[None, :] > MOST_LETTERS)
