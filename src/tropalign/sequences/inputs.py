@@ -51,7 +51,9 @@ def named_texts(sequences: Any) -> Iterator[tuple[str | None, str]]:
         One text where many sequences belong; a value that is no sequence, such as None; a table instead of a column.
     """
     if isinstance(sequences, str | bytes | bytearray) or hasattr(sequences, "seq") or _is_spelled(sequences):
-        raise InputError("one sequence was given where several belong: put it into a list, or name a file")
+        raise InputError(
+            "one sequence was given where several belong: put it into a list, or read a file with read_sequences"
+        )
     if hasattr(sequences, "columns"):
         raise InputError("a table was given where a column of sequences belongs: name the column")
     if isinstance(sequences, Mapping) or _has_names(sequences):
