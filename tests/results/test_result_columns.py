@@ -1,12 +1,13 @@
 """What all tables of results have in common: each class once, in the results of `test_pickles.py`."""
 
 import pickle
+import sys
 
 import numpy as np
 import pytest
 from test_pickles import MAKERS
 
-from tropalign import ragged
+from tropalign import InputError, ragged
 from tropalign.results.columns import Rows, Table
 
 ROWS = {name: made for name, make in MAKERS.items() if isinstance(made := make(), Rows)}
@@ -61,6 +62,13 @@ def test_other_libraries(name):
         columns = known(table.columns())
         frames = (table.to_pandas().to_dict("list"), table.to_polars().to_dict(as_series=False))
         assert all(known(frame) == columns for frame in frames)
+
+
+@pytest.mark.parametrize("name", ["pandas", "polars"])
+def test_a_library_that_is_not_there_is_named_with_the_remedy(name, monkeypatch):
+    monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(InputError, match=f"{name} is not installed: pip install {name}"):
+        getattr(next(iter(TABLES.values())), f"to_{name}")()
 
 
 @pytest.mark.parametrize("name", ROWS)

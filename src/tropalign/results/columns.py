@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import ragged
+from tropalign.errors import InputError
 from tropalign.results import display
 from tropalign.results.rows import encoded
 from tropalign.sequences import SequenceBatch
@@ -27,6 +29,14 @@ Item = TypeVar("Item")
 Chosen = slice | Sequence[int] | NDArray[Any]
 #: A column: numbers; or texts, one after another and where each begins.
 Flat = NDArray[Any] | tuple[NDArray[np.uint8], NDArray[np.int64]]
+
+
+def _library(name: str) -> Any:
+    """A library of tables. Raises InputError with the remedy where it is missing."""
+    try:
+        return import_module(name)
+    except ImportError:
+        raise InputError(f"{name} is not installed: pip install {name}") from None
 
 
 @dataclass(frozen=True)
@@ -309,15 +319,18 @@ class Table(Rows[Item]):
         -------
         pandas.DataFrame
 
+        Raises
+        ------
+        InputError
+            pandas is not installed.
+
         Examples
         --------
         >>> (table,) = tropalign.align_all(["MKVLAW", "MKILAW", "KVLAW"])
         >>> table.to_pandas()["score"].max()
         np.int32(32)
         """
-        import pandas
-
-        return pandas.DataFrame(self.columns(), copy=False)
+        return _library("pandas").DataFrame(self.columns(), copy=False)
 
     def to_polars(self) -> polars.DataFrame:
         """A polars DataFrame; the numbers are not copied.
@@ -326,15 +339,18 @@ class Table(Rows[Item]):
         -------
         polars.DataFrame
 
+        Raises
+        ------
+        InputError
+            polars is not installed.
+
         Examples
         --------
         >>> (table,) = tropalign.align_all(["MKVLAW", "MKILAW", "KVLAW"])
         >>> table.to_polars()["score"].max()
         32
         """
-        import polars
-
-        return polars.DataFrame(self)
+        return _library("polars").DataFrame(self)
 
     def _title(self) -> str:
         """One line: what it is a table of."""
