@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tropalign.errors import ResourceError, shown
 from tropalign.machine.memory import default_budget, parse_bytes
@@ -47,14 +48,17 @@ class WhereOptions(Options, group="where"):
     )
 
 
-def _hook_host(word: str) -> str:
-    from tropalign.serve.hook_calls import hook_host  # with its modules of networks, which no other verb needs
-
-    return hook_host(word)
-
-
 #: Some hundred years: later days have no date everywhere.
 MOST_KEEP_DAYS = 36_500
+
+
+def _read_by(module: str, name: str) -> Kind:
+    """Words read by a function of the server's, imported with its modules of networks once there is one to read."""
+
+    def read(word: str) -> Any:
+        return getattr(import_module(f"tropalign.serve.{module}"), name)(word)
+
+    return Kind("text", read)
 
 
 class WorkOptions(Options, group="work"):
@@ -74,7 +78,7 @@ class WorkOptions(Options, group="work"):
         default=None,
         role="machine",
         many="append",
-        kind=Kind("text", _hook_host),
+        kind=_read_by("hook_calls", "hook_host"),
         metavar="NAME[:PORT]",
         help="a host at which jobs may have a web hook called at their end, without a port at 443 (https) or 80 "
         "(http); several times for several; * for any that is public (default: none)",
@@ -89,31 +93,13 @@ class WorkOptions(Options, group="work"):
     cluster: str | None = again(ClusterOptions, "cluster", group="work")
 
 
-def _mail_server(word: str) -> tuple[str, int]:
-    from tropalign.serve.mail import mail_server  # with its modules of networks, which no other verb needs
-
-    return mail_server(word)
-
-
-def _mail_address(word: str) -> str:
-    from tropalign.serve.mail import mail_address
-
-    return mail_address(word)
-
-
-def _mail_domain(word: str) -> str:
-    from tropalign.serve.mail import mail_domain
-
-    return mail_domain(word)
-
-
 class MailOptions(Options, group="e-mail"):
     """The mail server through which ends of jobs are told."""
 
     smtp: tuple[str, int] | None = option(
         default=None,
         role="machine",
-        kind=Kind("text", _mail_server),
+        kind=_read_by("mail", "mail_server"),
         metavar="HOST[:PORT]",
         help="mail server through which jobs may have an e-mail sent at their end (default: none, and port 25, or "
         "587 with --smtp-user)",
@@ -121,7 +107,7 @@ class MailOptions(Options, group="e-mail"):
     mail_from: str | None = option(
         default=None,
         role="machine",
-        kind=Kind("text", _mail_address),
+        kind=_read_by("mail", "mail_address"),
         metavar="ADDRESS",
         help="the sender of this e-mail",
     )
@@ -129,7 +115,7 @@ class MailOptions(Options, group="e-mail"):
         default=None,
         role="machine",
         many="append",
-        kind=Kind("text", _mail_domain),
+        kind=_read_by("mail", "mail_domain"),
         metavar="NAME",
         help="a domain whose addresses may be written to; several times for several; * for all (default: the sender's)",
     )
