@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 #include "../compute/parallel.hpp"
+#include "corridor.hpp"
 #include "sparse.hpp"
 
 namespace tropalign {
@@ -14,6 +16,8 @@ namespace {
 constexpr int kLeastBytes = 16;
 /// Units that need more (16 pairs of some 7,000 residues) run in parts.
 constexpr size_t kMostUnitBytes = size_t{256} << 20;
+/// Pairs with more cells are computed as a whole: their corridors would need more than 32 MB (64 with AVX-512).
+constexpr int64_t kMostCorridorCells = int64_t{2} << 20;
 
 /// Elements of one thread's pairs (column | value << 16), until all threads are done. They stay where they are.
 class ElementStore {
@@ -42,6 +46,7 @@ struct Elements {
 
 struct Arena {
     PosteriorScratch scratch;
+    CorridorScratch corridor_scratch;
     ElementStore elements;
     std::vector<int64_t> out_of_range;  // pairs to be computed again in a wider type
 };
@@ -55,6 +60,7 @@ class PosteriorRun {
             lengths_[s] = static_cast<int32_t>(request.offsets[s + 1] - request.offsets[s]);
         for (int64_t k = 0; k < request.n_pairs; ++k)
             first_row_[k + 1] = first_row_[k] + lengths_[request.pairs[2 * k]];
+        if (request.slack > 0) corridors_ = corridor_model(model, double{request.slack});
         lowest_ =
             request.keep > 0 ? 1 : std::max(1, static_cast<int>(std::ceil(double{request.cutoff} * kPosteriorOne)));
     }
@@ -64,10 +70,19 @@ class PosteriorRun {
         out.row_sizes.resize(first_row_.back());
         std::vector<int64_t> pairs(request_.n_pairs);
         std::iota(pairs.begin(), pairs.end(), 0);
-        for (range_ = 0; !pairs.empty(); ++range_) {
+        const auto whole =
+            std::stable_partition(pairs.begin(), pairs.end(), [&](int64_t k) { return may_be_narrow(k); });
+        const std::vector<int64_t> narrow(pairs.begin(), whole);
+        pairs.erase(pairs.begin(), whole);
+        is_narrow_ = true;
+        if (!narrow.empty() && !run_range(narrow, poll, out)) return false;
+        is_narrow_ = false;
+        auto n_begun = static_cast<int64_t>(narrow.size());
+        for (range_ = 0; range_ == 0 || !pairs.empty(); ++range_) {
             // Pairs that are computed again have been begun before.
-            auto poll_range = [&](int64_t begun) { return poll(range_ == 0 ? begun : request_.n_pairs); };
-            if (!run_range(pairs, poll_range, out)) return false;
+            auto poll_range = [&](int64_t begun) { return poll(std::min(n_begun + begun, request_.n_pairs)); };
+            if (!pairs.empty() && !run_range(pairs, poll_range, out)) return false;
+            n_begun = request_.n_pairs;
             pairs.clear();
             for (Arena &arena : arenas_) {
                 pairs.insert(pairs.end(), arena.out_of_range.begin(), arena.out_of_range.end());
@@ -85,22 +100,100 @@ class PosteriorRun {
         std::vector<int32_t> sequences(2 * pairs.size());
         for (size_t k = 0; k < pairs.size(); ++k) std::copy_n(request_.pairs + 2 * pairs[k], 2, &sequences[2 * k]);
         PosteriorPlan plan =
-            plan_posteriors(sequences.data(), static_cast<int64_t>(pairs.size()), lengths_, widest().lanes);
+            plan_posteriors(sequences.data(), static_cast<int64_t>(pairs.size()), lengths_, widest().lanes, is_narrow_);
         for (int64_t &pair : plan.order) pair = pairs[pair];
-        const auto n_units = static_cast<int64_t>(plan.units.size());
-        std::vector<int64_t> pairs_before(n_units + 1);
-        for (int64_t k = 0; k < n_units; ++k) pairs_before[k + 1] = pairs_before[k] + plan.units[k].n_lanes;
+        const std::vector<std::vector<PlannedPosteriors>> groups = groups_of(plan);
+        const auto n_groups = static_cast<int64_t>(groups.size());
+        std::vector<int64_t> pairs_before(groups.size() + 1);
+        for (size_t k = 0; k < groups.size(); ++k) pairs_before[k + 1] = pairs_before[k] + n_pairs_of(groups[k]);
         return parallel(
-            request_.n_threads, n_units, 1,
-            [&](int thread, int64_t k) {
-                const PlannedPosteriors &unit = plan.units[k];
-                run_unit(unit.row, plan.order.data() + unit.begin, unit.n_lanes, arenas_[thread], out);
-            },
+            request_.n_threads, n_groups, 1,
+            [&](int thread, int64_t k) { run_group(groups[k], plan.order.data(), arenas_[thread], out); },
             [&](int64_t begun) {
                 const bool go_on = poll(pairs_before[begun]);
                 if (!go_on) stopped_ = true;
                 return go_on;
             });
+    }
+
+    static int64_t n_pairs_of(const std::vector<PlannedPosteriors> &units) {
+        int64_t n = 0;
+        for (const PlannedPosteriors &unit : units) n += unit.n_lanes;
+        return n;
+    }
+
+    bool may_be_narrow(int64_t pair) const {
+        const int32_t *two = request_.pairs + 2 * pair;
+        return request_.slack > 0 && int64_t{lengths_[two[0]]} * lengths_[two[1]] <= kMostCorridorCells;
+    }
+
+    /// Units that are computed one after another: those whose corridors are found side by side, or single ones.
+    std::vector<std::vector<PlannedPosteriors>> groups_of(const PosteriorPlan &plan) const {
+        std::vector<std::vector<PlannedPosteriors>> groups;
+        const int most = is_narrow_ ? widest_corridors() : 0;
+        int n_parts = most;
+        int64_t m = 0, n = 0;  // the longest of the shared sequences, and of the others
+        for (const PlannedPosteriors &unit : plan.units) {
+            const int64_t columns = unit.cells / lengths_[unit.row];
+            n_parts += n_parts_of(unit.n_lanes);
+            m = std::max<int64_t>(m, lengths_[unit.row]);
+            n = std::max(n, columns);
+            if (n_parts > most || m * n > kMostCorridorCells) {
+                groups.emplace_back();
+                n_parts = n_parts_of(unit.n_lanes), m = lengths_[unit.row], n = columns;
+            }
+            groups.back().push_back(unit);
+        }
+        return groups;
+    }
+
+    static int n_parts_of(int n_lanes) { return (n_lanes + kPartLanes - 1) / kPartLanes; }
+
+    /// Parts that the widest kernel holds.
+    static int widest_corridors() {
+        int lanes = 0;
+        for (const CorridorKernels::Kernel &kernel : selected_corridor_kernels()->kernels)
+            if (kernel.run) lanes = kernel.lanes;
+        return lanes / kPartLanes;
+    }
+
+    void run_group(const std::vector<PlannedPosteriors> &units, const int64_t *order, Arena &arena,
+                   PosteriorColumns &out) {
+        CorridorUnit corridors{};
+        if (is_narrow_) {
+            for (const PlannedPosteriors &unit : units) add_parts(unit, order, corridors);
+            if (!find_corridors(corridors, arena.corridor_scratch)) return;
+        }
+        int part = 0;
+        for (const PlannedPosteriors &unit : units) {
+            if (stopped_) return;
+            run_unit(unit.row, order + unit.begin, unit.n_lanes, corridors, part, arena, out);
+            part += n_parts_of(unit.n_lanes);
+        }
+    }
+
+    void add_parts(const PlannedPosteriors &unit, const int64_t *order, CorridorUnit &corridors) const {
+        for (int l = 0; l < unit.n_lanes; ++l) {
+            if (l % kPartLanes == 0)
+                corridors.parts[corridors.n_parts++] = {
+                    request_.codes + request_.offsets[unit.row], lengths_[unit.row], 0, {}, {}};
+            CorridorUnit::Part &part = corridors.parts[corridors.n_parts - 1];
+            const int32_t other = partner(order[unit.begin + l], unit.row);
+            part.y[part.n_lanes] = request_.codes + request_.offsets[other];
+            part.n[part.n_lanes++] = lengths_[other];
+        }
+    }
+
+    /// By the narrowest kernel for so many parts. False: stopped.
+    bool find_corridors(const CorridorUnit &corridors, CorridorScratch &scratch) const {
+        const CorridorKernels::Kernel *kernel = selected_corridor_kernels()->kernels;
+        while (kernel->lanes < corridors.n_parts * kPartLanes) ++kernel;
+        return kernel->run(*corridors_, corridors, stopped_, scratch);
+    }
+
+    int32_t partner(int64_t pair, int32_t row) const {
+        const int32_t *two = request_.pairs + 2 * pair;
+        return two[0] == row ? two[1] : two[0];
     }
 
     const PosteriorKernel &widest() const {
@@ -124,28 +217,35 @@ class PosteriorRun {
         unit.m = lengths_[row];
         unit.n_lanes = n_lanes;
         for (int l = 0; l < n_lanes; ++l) {
-            const int32_t *pair = request_.pairs + 2 * pairs[l];
-            const int32_t other = pair[0] == row ? pair[1] : pair[0];
+            const int32_t other = partner(pairs[l], row);
             unit.y[l] = request_.codes + request_.offsets[other];
             unit.n[l] = lengths_[other];
         }
         return unit;
     }
 
-    void run_unit(int32_t row, const int64_t *pairs, int n_lanes, Arena &arena, PosteriorColumns &out) {
+    /// `corridors` has those of these pairs from `part` on where they are narrow.
+    void run_unit(int32_t row, const int64_t *pairs, int n_lanes, const CorridorUnit &corridors, int part, Arena &arena,
+                  PosteriorColumns &out) {
         const PosteriorUnit whole = unit_of(row, pairs, n_lanes);
         const int32_t N = *std::max_element(whole.n, whole.n + n_lanes);
         for (int from = 0, next; from < n_lanes; from = next) {
             const PosteriorKernel &kernel = kernel_for(whole.m, N, n_lanes - from);
             next = std::min(from + kernel.lanes, n_lanes);
-            run_lanes(kernel, row, pairs + from, next - from, arena, out);
+            PosteriorUnit unit = unit_of(row, pairs + from, next - from);
+            if (is_narrow_) {
+                CorridorScratch &found = arena.corridor_scratch;
+                make_corridor(corridors, found.crossings, part * kPartLanes + from, next - from, found.corridor);
+                unit.corridor = found.corridor.data();
+            }
+            run_lanes(kernel, unit, row, pairs + from, arena, out);
         }
     }
 
-    void run_lanes(const PosteriorKernel &kernel, int32_t row, const int64_t *pairs, int n_lanes, Arena &arena,
-                   PosteriorColumns &out) {
-        if (!kernel.run(model_, unit_of(row, pairs, n_lanes), lowest_, stopped_, arena.scratch)) return;
-        for (int l = 0; l < n_lanes; ++l) {
+    void run_lanes(const PosteriorKernel &kernel, const PosteriorUnit &unit, int32_t row, const int64_t *pairs,
+                   Arena &arena, PosteriorColumns &out) {
+        if (!kernel.run(model_, unit, lowest_, stopped_, arena.scratch)) return;
+        for (int l = 0; l < unit.n_lanes; ++l) {
             PosteriorLane &lane = arena.scratch.lane[l];
             if (lane.underflowed && range_ + 1 < PosteriorKernels::kRanges) {
                 arena.out_of_range.push_back(pairs[l]);
@@ -230,8 +330,10 @@ class PosteriorRun {
     const PosteriorKernels &kernels_;
     const PosteriorModel &model_;
     const PosteriorRequest &request_;
+    std::optional<CorridorModel> corridors_;
     int lowest_;
-    int range_ = 0;  // which types: of PosteriorKernels::of_range
+    bool is_narrow_ = false;  // whether corridors are found first
+    int range_ = 0;           // which types: of PosteriorKernels::of_range
     std::vector<int32_t> lengths_;
     std::vector<int64_t> first_row_;  // of a pair, in row_sizes
     std::vector<Elements> elements_;
@@ -241,7 +343,7 @@ class PosteriorRun {
 
 }  // namespace
 
-size_t posterior_scratch_bytes(int32_t m, int32_t n) {
+size_t posterior_scratch_bytes(int32_t m, int32_t n, bool has_corridors) {
     const PosteriorModel model{};  // rows are scaled the more often the more a match can score, which takes no memory
     size_t most = 0;
     for (int turn = 0; turn < 2; ++turn, std::swap(m, n)) {
@@ -250,6 +352,10 @@ size_t posterior_scratch_bytes(int32_t m, int32_t n) {
             const size_t bytes = posterior_unit_bytes(model, m, n, vector_bytes, vector_bytes / 8);
             if (bytes <= kMostUnitBytes) most = std::max(most, bytes);
         }
+    }
+    if (has_corridors) {
+        const auto side = static_cast<int32_t>(std::sqrt(kMostCorridorCells));
+        most += corridor_bytes(std::min(std::max(m, n), side), std::min(std::max(m, n), side), kCorridorLanes);
     }
     return most;
 }
