@@ -101,10 +101,11 @@ class CorridorSweep {
         bool has_last = false;
         for (int r = 0; r < kCorridorRows; ++r) {
             const int i = block * kCorridorRows + r;
-            const int64_t *of_part[kParts];
+            const int8_t *of_part[kParts];
             last[r] = V{};
             for (int p = 0; p < kParts; ++p) {
-                of_part[p] = reinterpret_cast<const int64_t *>(profile_ + size_t(letter(p, i)) * columns_) + p;
+                const V *profile = profile_ + size_t(letter(p, i)) * columns_;
+                of_part[p] = reinterpret_cast<const int8_t *>(profile) + p * kPartLanes;
                 if (p < unit_.n_parts && i + 1 == unit_.parts[p].m) {
                     std::memset(reinterpret_cast<int8_t *>(&last[r]) + p * kPartLanes, -1, kPartLanes);
                     has_last = true;
@@ -114,10 +115,17 @@ class CorridorSweep {
         }
         return has_last;
     }
+    /// Each part's lanes from where its letter has them.
     template <int... p>
-    void put_row(const int64_t *const (&of_part)[kParts], V *row, std::integer_sequence<int, p...>) const {
-        const int64_t *const from[] = {of_part[p]...};
-        for (size_t j = 1; j < columns_; ++j) row[j] = (V)Vec<int64_t, B>{from[p][j * kParts]...};
+    void put_row(const int8_t *const (&of_part)[kParts], V *row, std::integer_sequence<int, p...>) const {
+        static_assert(kPartLanes == sizeof(int64_t));
+        auto lanes_at = [](const int8_t *at) {
+            int64_t lanes;
+            std::memcpy(&lanes, at, sizeof lanes);
+            return lanes;
+        };
+        const int8_t *const from[] = {of_part[p]...};
+        for (size_t j = 1; j < columns_; ++j) row[j] = (V)Vec<int64_t, B>{lanes_at(from[p] + j * B)...};
     }
 
     /// The rows of a block, downwards, into what is kept of the boundary behind it.
