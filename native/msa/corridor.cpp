@@ -61,34 +61,31 @@ size_t corridor_bytes(int32_t m, int32_t N, int lanes) {
     return bytes + bytes / 8 + 64 * static_cast<size_t>(CorridorBuffer::count);
 }
 
-void make_corridor(const CorridorUnit &unit, const Crossings &crossings, int from, int n_lanes,
-                   std::vector<PosteriorSpan> &corridor) {
-    const auto n_blocks = (static_cast<size_t>(unit.parts[from / kPartLanes].m) + kCorridorRows - 1) / kCorridorRows;
-    const auto lanes = static_cast<size_t>(n_lanes), first_lane = static_cast<size_t>(from);
-    corridor.resize(n_blocks * lanes);
-    for (size_t l = 0; l < lanes; ++l) {
-        const int32_t n = unit.parts[(first_lane + l) / kPartLanes].n[(first_lane + l) % kPartLanes];
-        auto span = [&](size_t block) -> PosteriorSpan & { return corridor[block * lanes + l]; };
-        // A block without a crossing above it is before the first match, or behind the last one; below it likewise.
-        auto crossing = [&](const std::vector<int32_t> &columns, size_t boundary, int32_t otherwise) {
-            if (boundary == 0 || boundary == n_blocks) return otherwise;
-            const int32_t found = columns[boundary * kCorridorLanes + first_lane + l];
-            return found == Crossings::kNone ? otherwise : found;
-        };
-        int32_t first = 0, last = n;
-        for (size_t k = 0; k < n_blocks; ++k) span(k).first = first = crossing(crossings.lowest, k, first);
-        for (size_t k = n_blocks; k-- > 0;) span(k).last = last = crossing(crossings.highest, k + 1, last);
-        first = n, last = 0;
-        for (size_t k = n_blocks; k-- > 0;) {
-            first = std::min(first, span(k).first);
-            span(k).first = std::max(first - kCorridorMargin, 1);
-        }
-        for (size_t k = 0; k < n_blocks; ++k) {
-            last = std::max(last, span(k).last);
-            span(k).last = std::min(last + kCorridorMargin, n);
-        }
-        span(n_blocks - 1).last = n;
+std::vector<PosteriorSpan> corridor_of(const CorridorUnit &unit, const Crossings &crossings, int lane) {
+    const CorridorUnit::Part &part = unit.parts[lane / kPartLanes];
+    const int32_t n = part.n[lane % kPartLanes];
+    const auto n_blocks = (static_cast<size_t>(part.m) + kCorridorRows - 1) / kCorridorRows;
+    std::vector<PosteriorSpan> spans(n_blocks);
+    // A block without a crossing above it is before the first match, or behind the last one; below it likewise.
+    auto crossing = [&](const std::vector<int32_t> &columns, size_t boundary, int32_t otherwise) {
+        if (boundary == 0 || boundary == n_blocks) return otherwise;
+        const int32_t found = columns[boundary * kCorridorLanes + static_cast<size_t>(lane)];
+        return found == Crossings::kNone ? otherwise : found;
+    };
+    int32_t first = 0, last = n;
+    for (size_t k = 0; k < n_blocks; ++k) spans[k].first = first = crossing(crossings.lowest, k, first);
+    for (size_t k = n_blocks; k-- > 0;) spans[k].last = last = crossing(crossings.highest, k + 1, last);
+    first = n, last = 0;
+    for (size_t k = n_blocks; k-- > 0;) {
+        first = std::min(first, spans[k].first);
+        spans[k].first = std::max(first - kCorridorMargin, 1);
     }
+    for (PosteriorSpan &span : spans) {
+        last = std::max(last, span.last);
+        span.last = std::min(last + kCorridorMargin, n);
+    }
+    spans.back().last = n;
+    return spans;
 }
 
 }  // namespace tropalign

@@ -60,7 +60,6 @@ enum class CorridorBuffer { letters, profile, rows, kept, up, ends, hits, steps,
 struct CorridorScratch {
     Scratch<CorridorBuffer> buffers;
     Crossings crossings;
-    std::vector<PosteriorSpan> corridor;
 };
 
 /// Fills the crossings. False where `stopped` ended it.
@@ -81,8 +80,7 @@ const CorridorKernels *selected_corridor_kernels();
 /// Bytes that the kernel takes.
 size_t corridor_bytes(int32_t m, int32_t N, int lanes);
 
-/// The corridors of `n_lanes` lanes that share their x, from lane `from` on: [block][lane].
-void make_corridor(const CorridorUnit &, const Crossings &, int from, int n_lanes,
-                   std::vector<PosteriorSpan> &corridor);
+/// The corridor of a lane, a span per block.
+std::vector<PosteriorSpan> corridor_of(const CorridorUnit &, const Crossings &, int lane);
 
 }  // namespace tropalign

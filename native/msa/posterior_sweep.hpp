@@ -107,19 +107,20 @@ class Sweep {
         return static_cast<Item *>(buffers_.get(buffer, sizes_[static_cast<size_t>(buffer)]));
     }
     /// The columns of row i + 1.
-    const Span<V> &span(int i) const { return spans_[unit_.corridor ? size(i) / kCorridorRows : 0]; }
+    const Span<V> &span(int i) const { return spans_[unit_.corridor[0] ? size(i) / kCorridorRows : 0]; }
     std::vector<Span<V>> make_spans() const {
-        if (!unit_.corridor) return {{1, N_, 1, N_, every<V>(1), every<V>(static_cast<T>(N_))}};
+        if (!unit_.corridor[0]) return {{1, N_, 1, N_, every<V>(1), every<V>(static_cast<T>(N_))}};
         std::vector<Span<V>> spans(size((unit_.m + kCorridorRows - 1) / kCorridorRows));
-        const PosteriorSpan *lane = unit_.corridor;
-        for (Span<V> &span : spans) {
+        for (size_t block = 0; block < spans.size(); ++block) {
+            Span<V> &span = spans[block];
             span = {N_, 1, 1, N_, every<V>(1), V{}};  // lanes without a pair have no column
-            for (int l = 0; l < unit_.n_lanes; ++l, ++lane) {
-                span.first = std::min(span.first, lane->first), span.last = std::max(span.last, lane->last);
-                span.inner_first = std::max(span.inner_first, lane->first);
-                span.inner_last = std::min(span.inner_last, lane->last);
-                reinterpret_cast<T *>(&span.low)[l] = static_cast<T>(lane->first);
-                reinterpret_cast<T *>(&span.high)[l] = static_cast<T>(lane->last);
+            for (int l = 0; l < unit_.n_lanes; ++l) {
+                const PosteriorSpan lane = unit_.corridor[l][block];
+                span.first = std::min(span.first, lane.first), span.last = std::max(span.last, lane.last);
+                span.inner_first = std::max(span.inner_first, lane.first);
+                span.inner_last = std::min(span.inner_last, lane.last);
+                reinterpret_cast<T *>(&span.low)[l] = static_cast<T>(lane.first);
+                reinterpret_cast<T *>(&span.high)[l] = static_cast<T>(lane.last);
             }
         }
         return spans;

@@ -25,9 +25,9 @@ struct PosteriorUnit {
     int n_lanes;
     const uint8_t *y[kPosteriorLanes];
     int32_t n[kPosteriorLanes];
-    /// [block][lane] The columns that may be aligned, of rows 1 to 4, 5 to 8, ...; null: all. Of a lane neither end
-    /// ever goes back, spans of neighbours meet, the first begins at column 1 and the last ends where the lane does.
-    const PosteriorSpan *corridor;
+    /// Of each lane the columns that may be aligned, of rows 1 to 4, 5 to 8, ...; null: all. Neither end ever goes
+    /// back, spans of neighbours meet, the first begins at column 1 and the last ends where the lane does.
+    const PosteriorSpan *corridor[kPosteriorLanes];
 };
 
 /// What is kept of a lane: the last row first.

@@ -60,7 +60,7 @@ class PosteriorRun {
             lengths_[s] = static_cast<int32_t>(request.offsets[s + 1] - request.offsets[s]);
         for (int64_t k = 0; k < request.n_pairs; ++k)
             first_row_[k + 1] = first_row_[k] + lengths_[request.pairs[2 * k]];
-        if (request.slack > 0) corridors_ = corridor_model(model, double{request.slack});
+        if (request.slack > 0) corridor_model_ = corridor_model(model, double{request.slack});
         lowest_ =
             request.keep > 0 ? 1 : std::max(1, static_cast<int>(std::ceil(double{request.cutoff} * kPosteriorOne)));
     }
@@ -102,24 +102,26 @@ class PosteriorRun {
         PosteriorPlan plan =
             plan_posteriors(sequences.data(), static_cast<int64_t>(pairs.size()), lengths_, widest().lanes, is_narrow_);
         for (int64_t &pair : plan.order) pair = pairs[pair];
-        const std::vector<std::vector<PlannedPosteriors>> groups = groups_of(plan);
-        const auto n_groups = static_cast<int64_t>(groups.size());
-        std::vector<int64_t> pairs_before(groups.size() + 1);
-        for (size_t k = 0; k < groups.size(); ++k) pairs_before[k + 1] = pairs_before[k] + n_pairs_of(groups[k]);
+        if (is_narrow_) {
+            if (!find_corridors(plan, poll)) return false;
+            plan = by_width(plan);
+        }
+        const auto n_units = static_cast<int64_t>(plan.units.size());
+        std::vector<int64_t> pairs_before(n_units + 1);
+        for (int64_t k = 0; k < n_units; ++k) pairs_before[k + 1] = pairs_before[k] + plan.units[k].n_lanes;
         return parallel(
-            request_.n_threads, n_groups, 1,
-            [&](int thread, int64_t k) { run_group(groups[k], plan.order.data(), arenas_[thread], out); },
-            [&](int64_t begun) {
-                const bool go_on = poll(pairs_before[begun]);
-                if (!go_on) stopped_ = true;
-                return go_on;
-            });
+            request_.n_threads, n_units, 1,
+            [&](int thread, int64_t k) {
+                const PlannedPosteriors &unit = plan.units[k];
+                run_unit(unit.row, plan.order.data() + unit.begin, unit.n_lanes, arenas_[thread], out);
+            },
+            [&](int64_t begun) { return may_go_on(poll, pairs_before[begun]); });
     }
 
-    static int64_t n_pairs_of(const std::vector<PlannedPosteriors> &units) {
-        int64_t n = 0;
-        for (const PlannedPosteriors &unit : units) n += unit.n_lanes;
-        return n;
+    bool may_go_on(const Poll &poll, int64_t begun) {
+        const bool go_on = poll(begun);
+        if (!go_on) stopped_ = true;
+        return go_on;
     }
 
     bool may_be_narrow(int64_t pair) const {
@@ -127,10 +129,20 @@ class PosteriorRun {
         return request_.slack > 0 && int64_t{lengths_[two[0]]} * lengths_[two[1]] <= kMostCorridorCells;
     }
 
-    /// Units that are computed one after another: those whose corridors are found side by side, or single ones.
+    /// The corridors of all pairs of a plan. False: stopped.
+    bool find_corridors(const PosteriorPlan &plan, const Poll &poll) {
+        corridors_.resize(static_cast<size_t>(request_.n_pairs));
+        const std::vector<std::vector<PlannedPosteriors>> groups = groups_of(plan);
+        return parallel(
+            request_.n_threads, static_cast<int64_t>(groups.size()), 1,
+            [&](int thread, int64_t k) { find_group(groups[k], plan.order.data(), arenas_[thread].corridor_scratch); },
+            [&](int64_t) { return may_go_on(poll, 0); });
+    }
+
+    /// Units whose corridors are found side by side.
     std::vector<std::vector<PlannedPosteriors>> groups_of(const PosteriorPlan &plan) const {
         std::vector<std::vector<PlannedPosteriors>> groups;
-        const int most = is_narrow_ ? widest_corridors() : 0;
+        const int most = widest_corridors();
         int n_parts = most;
         int64_t m = 0, n = 0;  // the longest of the shared sequences, and of the others
         for (const PlannedPosteriors &unit : plan.units) {
@@ -157,38 +169,57 @@ class PosteriorRun {
         return lanes / kPartLanes;
     }
 
-    void run_group(const std::vector<PlannedPosteriors> &units, const int64_t *order, Arena &arena,
-                   PosteriorColumns &out) {
-        CorridorUnit corridors{};
-        if (is_narrow_) {
-            for (const PlannedPosteriors &unit : units) add_parts(unit, order, corridors);
-            if (!find_corridors(corridors, arena.corridor_scratch)) return;
-        }
-        int part = 0;
+    /// By the narrowest kernel for so many parts.
+    void find_group(const std::vector<PlannedPosteriors> &units, const int64_t *order, CorridorScratch &scratch) {
+        CorridorUnit side_by_side{};
+        for (const PlannedPosteriors &unit : units) add_parts(unit, order, side_by_side);
+        const CorridorKernels::Kernel *kernel = selected_corridor_kernels()->kernels;
+        while (kernel->lanes < side_by_side.n_parts * kPartLanes) ++kernel;
+        if (!kernel->run(*corridor_model_, side_by_side, stopped_, scratch)) return;
+        int lane = 0;
         for (const PlannedPosteriors &unit : units) {
-            if (stopped_) return;
-            run_unit(unit.row, order + unit.begin, unit.n_lanes, corridors, part, arena, out);
-            part += n_parts_of(unit.n_lanes);
+            for (int l = 0; l < unit.n_lanes; ++l)
+                corridors_[order[unit.begin + l]] = corridor_of(side_by_side, scratch.crossings, lane + l);
+            lane += n_parts_of(unit.n_lanes) * kPartLanes;
         }
     }
 
-    void add_parts(const PlannedPosteriors &unit, const int64_t *order, CorridorUnit &corridors) const {
+    /// The pairs of a plan, of each row those of the widest corridors together: a unit is as wide as its widest.
+    PosteriorPlan by_width(const PosteriorPlan &plan) const {
+        std::vector<std::vector<std::pair<int64_t, int64_t>>> of_row(lengths_.size());  // width, pair
+        for (const PlannedPosteriors &unit : plan.units)
+            for (int l = 0; l < unit.n_lanes; ++l) {
+                const int64_t pair = plan.order[unit.begin + l];
+                int64_t width = 0;
+                for (const PosteriorSpan &span : corridors_[pair]) width += span.last - span.first + 1;
+                of_row[unit.row].emplace_back(-width, pair);
+            }
+        PosteriorPlan sorted;
+        const auto lanes = static_cast<size_t>(widest().lanes);
+        for (size_t row = 0; row < of_row.size(); ++row) {
+            std::sort(of_row[row].begin(), of_row[row].end());
+            for (size_t k = 0; k < of_row[row].size(); k += lanes) {
+                const size_t n_lanes = std::min(lanes, of_row[row].size() - k);
+                sorted.units.push_back({static_cast<int64_t>(sorted.order.size()), static_cast<int32_t>(row),
+                                        static_cast<int>(n_lanes), -of_row[row][k].first * kCorridorRows});
+                for (size_t l = k; l < k + n_lanes; ++l) sorted.order.push_back(of_row[row][l].second);
+            }
+        }
+        std::stable_sort(sorted.units.begin(), sorted.units.end(),
+                         [](const auto &a, const auto &b) { return a.cells > b.cells; });
+        return sorted;
+    }
+
+    void add_parts(const PlannedPosteriors &unit, const int64_t *order, CorridorUnit &side_by_side) const {
         for (int l = 0; l < unit.n_lanes; ++l) {
             if (l % kPartLanes == 0)
-                corridors.parts[corridors.n_parts++] = {
+                side_by_side.parts[side_by_side.n_parts++] = {
                     request_.codes + request_.offsets[unit.row], lengths_[unit.row], 0, {}, {}};
-            CorridorUnit::Part &part = corridors.parts[corridors.n_parts - 1];
+            CorridorUnit::Part &part = side_by_side.parts[side_by_side.n_parts - 1];
             const int32_t other = partner(order[unit.begin + l], unit.row);
             part.y[part.n_lanes] = request_.codes + request_.offsets[other];
             part.n[part.n_lanes++] = lengths_[other];
         }
-    }
-
-    /// By the narrowest kernel for so many parts. False: stopped.
-    bool find_corridors(const CorridorUnit &corridors, CorridorScratch &scratch) const {
-        const CorridorKernels::Kernel *kernel = selected_corridor_kernels()->kernels;
-        while (kernel->lanes < corridors.n_parts * kPartLanes) ++kernel;
-        return kernel->run(*corridors_, corridors, stopped_, scratch);
     }
 
     int32_t partner(int64_t pair, int32_t row) const {
@@ -220,25 +251,18 @@ class PosteriorRun {
             const int32_t other = partner(pairs[l], row);
             unit.y[l] = request_.codes + request_.offsets[other];
             unit.n[l] = lengths_[other];
+            if (is_narrow_) unit.corridor[l] = corridors_[pairs[l]].data();
         }
         return unit;
     }
 
-    /// `corridors` has those of these pairs from `part` on where they are narrow.
-    void run_unit(int32_t row, const int64_t *pairs, int n_lanes, const CorridorUnit &corridors, int part, Arena &arena,
-                  PosteriorColumns &out) {
+    void run_unit(int32_t row, const int64_t *pairs, int n_lanes, Arena &arena, PosteriorColumns &out) {
         const PosteriorUnit whole = unit_of(row, pairs, n_lanes);
         const int32_t N = *std::max_element(whole.n, whole.n + n_lanes);
         for (int from = 0, next; from < n_lanes; from = next) {
             const PosteriorKernel &kernel = kernel_for(whole.m, N, n_lanes - from);
             next = std::min(from + kernel.lanes, n_lanes);
-            PosteriorUnit unit = unit_of(row, pairs + from, next - from);
-            if (is_narrow_) {
-                CorridorScratch &found = arena.corridor_scratch;
-                make_corridor(corridors, found.crossings, part * kPartLanes + from, next - from, found.corridor);
-                unit.corridor = found.corridor.data();
-            }
-            run_lanes(kernel, unit, row, pairs + from, arena, out);
+            run_lanes(kernel, unit_of(row, pairs + from, next - from), row, pairs + from, arena, out);
         }
     }
 
@@ -330,7 +354,8 @@ class PosteriorRun {
     const PosteriorKernels &kernels_;
     const PosteriorModel &model_;
     const PosteriorRequest &request_;
-    std::optional<CorridorModel> corridors_;
+    std::optional<CorridorModel> corridor_model_;
+    std::vector<std::vector<PosteriorSpan>> corridors_;  // of each pair that has one
     int lowest_;
     bool is_narrow_ = false;  // whether corridors are found first
     int range_ = 0;           // which types: of PosteriorKernels::of_range
