@@ -67,8 +67,10 @@ def corridor(model, x, y, slack):
 
 
 def posteriors(odds, left, top, gaps, end_match, end_free, spans):
-    """Of each cell of a corridor the probability that it is a match; `gaps` has (weight, extension, weight at the
-    end) per kind, `left` and `top` are the weights before the first match."""
+    """Of each cell of a corridor the probability that it is a match.
+
+    `gaps` has (weight, extension, weight at the end) per kind, `left` and `top` are the weights before the first match.
+    """
     m, n = len(odds), len(odds[0])
     inside = [[i > 0 and spans[i - 1][0] <= j <= spans[i - 1][1] for j in range(n + 2)] for i in range(m + 1)]
     kinds = range(len(gaps))
