@@ -52,7 +52,7 @@ void require_sequence_pairs(const Array<int32_t, 2> &pairs, int64_t n_sequences)
 Tuple<Numpy<float>, Numpy<uint16_t>, Numpy<uint16_t>, Numpy<uint16_t>> pair_posteriors_of_arrays(
     Column<uint8_t> codes, Column<int64_t> offsets, Array<int32_t, 2> pairs, Column<double> transitions,
     SquareTable match, Column<double> insert, SquareTable boltzmann, Column<double> gap, float hmm_share, float cutoff,
-    float keep, int n_threads, Progress progress, float slack) {
+    float keep, int n_threads, Progress progress) {
     require_threads(n_threads);
     require_progress(progress);
     const auto n_entries = static_cast<int64_t>(offsets.size());
@@ -75,12 +75,11 @@ Tuple<Numpy<float>, Numpy<uint16_t>, Numpy<uint16_t>, Numpy<uint16_t>> pair_post
     require(hmm_share >= 0 && hmm_share <= 1, "hmm_share: not from 0 to 1");
     require(cutoff >= 0 && cutoff <= 1, "cutoff: not from 0 to 1");
     require(keep >= 0 && keep <= 1, "keep: not from 0 to 1");
-    require(slack >= 0 && slack <= 12, "slack: not from 0 to 12");
     const PosteriorModel model = posterior_model(static_cast<int>(n_letters), transitions.data(), match.data(),
                                                  insert.data(), boltzmann.data(), gap.data(), hmm_share);
     const PosteriorRequest request{
         codes.data(), offsets.data(), n_entries - 1, pairs.data(), static_cast<int64_t>(pairs.shape(0)),
-        cutoff,       keep,           slack,         n_threads};
+        cutoff,       keep,           n_threads};
     const PosteriorKernels &kernels = *selected_posterior_kernels();
     PythonPoll poll(progress);
     PosteriorColumns columns;
@@ -93,10 +92,10 @@ Tuple<Numpy<float>, Numpy<uint16_t>, Numpy<uint16_t>, Numpy<uint16_t>> pair_post
                           to_numpy(std::move(columns.columns)), to_numpy(std::move(columns.values)));
 }
 
-size_t posterior_scratch_bytes_of_lengths(int64_t length_x, int64_t length_y, bool has_corridors) {
+size_t posterior_scratch_bytes_of_lengths(int64_t length_x, int64_t length_y) {
     require(length_x >= 1 && length_x <= kLongestResidues, "length_x: not 1 to 65535");
     require(length_y >= 1 && length_y <= kLongestResidues, "length_y: not 1 to 65535");
-    return posterior_scratch_bytes(static_cast<int32_t>(length_x), static_cast<int32_t>(length_y), has_corridors);
+    return posterior_scratch_bytes(static_cast<int32_t>(length_x), static_cast<int32_t>(length_y));
 }
 
 }  // namespace
@@ -106,9 +105,8 @@ void bind_msa_posteriors(nb::module_ &m) {
     using namespace tropalign;
     m.def("pair_posteriors", &pair_posteriors_of_arrays, array("codes"), array("offsets"), array("pairs"),
           array("transitions"), array("match"), array("insert"), array("boltzmann"), array("gap"), "hmm_share"_a,
-          "cutoff"_a, "keep"_a, "n_threads"_a, "progress"_a.none() = nb::none(), "slack"_a = 0.0F,
+          "cutoff"_a, "keep"_a, "n_threads"_a, "progress"_a.none() = nb::none(),
           "Posteriors of each pair as sparse rows, and its distance; see tropalign.msa.models.");
     m.def("posterior_scratch_bytes", &posterior_scratch_bytes_of_lengths, "length_x"_a, "length_y"_a,
-          "has_corridors"_a = false,
           "Memory that a thread of pair_posteriors takes at most beside its results, for the two longest lengths.");
 }

@@ -1,8 +1,6 @@
 // Either sequence of a pair may be the one that its unit shares. The longest sequences take as many of their pairs as
 // fill whole units, while they have many. The pairs of the others are first shared out evenly; then sequences with few
-// pairs beyond whole units give these to partners that have more of them, until most units are full. Where results
-// depend on which of the two it is, it is the first of a pair where the numbers of the two are one odd and one even,
-// else the second, which shares the pairs of neighbours out evenly, too.
+// pairs beyond whole units give these to partners that have more of them, until most units are full.
 #include <algorithm>
 #include <numeric>
 
@@ -23,28 +21,9 @@ class Planner {
         for (size_t s = 0; s < lengths.size(); ++s) left_[s] = begins_[s + 1] - begins_[s];
     }
 
-    PosteriorPlan run(bool fixes_rows) {
+    PosteriorPlan run() {
         std::vector<int32_t> sequences(lengths_.size());
         std::iota(sequences.begin(), sequences.end(), 0);
-        if (fixes_rows) fix_rows();
-        else choose_rows(sequences);
-        for (const int32_t s : sequences) take(s, owned_[s]);
-        std::stable_sort(plan_.units.begin(), plan_.units.end(),
-                         [](const auto &a, const auto &b) { return a.cells > b.cells; });
-        return std::move(plan_);
-    }
-
-  private:
-    void fix_rows() {
-        own_none();
-        for (size_t k = 0; k < taken_.size(); ++k) {
-            const int32_t a = pairs_[2 * k], b = pairs_[2 * k + 1];
-            owner_[k] = (a ^ b) & 1 ? a : b;
-            ++owned_[owner_[k]];
-        }
-    }
-
-    void choose_rows(std::vector<int32_t> &sequences) {
         auto by = [&](auto key) {
             std::stable_sort(sequences.begin(), sequences.end(), [&](int32_t a, int32_t b) { return key(a) > key(b); });
         };
@@ -56,8 +35,13 @@ class Planner {
         }
         share_out(sequences, first);
         for (const int32_t s : sequences) give_away(s);
+        for (const int32_t s : sequences) take(s, owned_[s]);
+        std::stable_sort(plan_.units.begin(), plan_.units.end(),
+                         [](const auto &a, const auto &b) { return a.cells > b.cells; });
+        return std::move(plan_);
     }
 
+  private:
     int32_t partner(int64_t pair, int32_t s) const {
         return pairs_[2 * pair] == s ? pairs_[2 * pair + 1] : pairs_[2 * pair];
     }
@@ -66,7 +50,8 @@ class Planner {
     void share_out(const std::vector<int32_t> &sequences, size_t first) {
         std::vector<size_t> rank(sequences.size());
         for (size_t k = 0; k < sequences.size(); ++k) rank[sequences[k]] = k;
-        own_none();
+        owner_.resize(taken_.size());
+        owned_.resize(lengths_.size());
         for (size_t k = 0; k < taken_.size(); ++k) {
             if (taken_[k]) continue;
             int32_t a = pairs_[2 * k], b = pairs_[2 * k + 1];
@@ -74,11 +59,6 @@ class Planner {
             owner_[k] = rank[a] >= first && (rank[b] - rank[a]) % 2 ? a : b;
             ++owned_[owner_[k]];
         }
-    }
-
-    void own_none() {
-        owner_.resize(taken_.size());
-        owned_.resize(lengths_.size());
         owns_ = true;
     }
 
@@ -136,9 +116,8 @@ class Planner {
 
 }  // namespace
 
-PosteriorPlan plan_posteriors(const int32_t *pairs, int64_t n_pairs, const std::vector<int32_t> &lengths, int lanes,
-                              bool fixes_rows) {
-    return Planner(pairs, n_pairs, lengths, lanes).run(fixes_rows);
+PosteriorPlan plan_posteriors(const int32_t *pairs, int64_t n_pairs, const std::vector<int32_t> &lengths, int lanes) {
+    return Planner(pairs, n_pairs, lengths, lanes).run();
 }
 
 }  // namespace tropalign

@@ -64,16 +64,14 @@ class Sweep {
   public:
     Sweep(const PosteriorModel &model, const PosteriorUnit &unit, int lowest, PosteriorScratch &scratch)
         : model_(model), unit_(unit), constants_(model), lowest_(lowest), lanes_(scratch.lane),
-          buffers_(scratch.buffers), N_(*std::max_element(unit.n, unit.n + unit.n_lanes)), spans_(make_spans()),
-          width_(widest()), blocks_(model, unit.m, width_, sizeof(V)),
-          sizes_(posterior_sizes(blocks_, N_, sizeof(V), L)), down_(get<V>(PosteriorBuffer::down)),
-          up_(get<V>(PosteriorBuffer::up)), kept_(get<V>(PosteriorBuffer::kept)),
+          buffers_(scratch.buffers), N_(*std::max_element(unit.n, unit.n + unit.n_lanes)),
+          blocks_(model, unit.m, N_, sizeof(V)), sizes_(posterior_sizes(blocks_, N_, sizeof(V), L)),
+          down_(get<V>(PosteriorBuffer::down)), up_(get<V>(PosteriorBuffer::up)), kept_(get<V>(PosteriorBuffer::kept)),
           checkpoints_(get<V>(PosteriorBuffer::checkpoints)), factors_(get<V>(PosteriorBuffer::factors)),
           out_{get<V>(PosteriorBuffer::values), get<uint16_t>(PosteriorBuffer::hits), (N_ + 4) / 4 * 4},
           found_(get<uint32_t>(PosteriorBuffer::found)) {
         std::memset(out_.hits, 0, 4 * static_cast<size_t>(out_.hit_stride));
         columns_.N = N_;
-        columns_.width = width_;
         columns_.first_end = *std::min_element(unit.n, unit.n + unit.n_lanes);
         make_ends();
         make_letters();
@@ -106,31 +104,6 @@ class Sweep {
     Item *get(PosteriorBuffer buffer) {
         return static_cast<Item *>(buffers_.get(buffer, sizes_[static_cast<size_t>(buffer)]));
     }
-    /// The columns of row i + 1.
-    const Span<V> &span(int i) const { return spans_[unit_.corridor[0] ? size(i) / kCorridorRows : 0]; }
-    std::vector<Span<V>> make_spans() const {
-        if (!unit_.corridor[0]) return {{1, N_, 1, N_, every<V>(1), every<V>(static_cast<T>(N_))}};
-        std::vector<Span<V>> spans(size((unit_.m + kCorridorRows - 1) / kCorridorRows));
-        for (size_t block = 0; block < spans.size(); ++block) {
-            Span<V> &span = spans[block];
-            span = {N_, 1, 1, N_, every<V>(1), V{}};  // lanes without a pair have no column
-            for (int l = 0; l < unit_.n_lanes; ++l) {
-                const PosteriorSpan lane = unit_.corridor[l][block];
-                span.first = std::min(span.first, lane.first), span.last = std::max(span.last, lane.last);
-                span.inner_first = std::max(span.inner_first, lane.first);
-                span.inner_last = std::min(span.inner_last, lane.last);
-                reinterpret_cast<T *>(&span.low)[l] = static_cast<T>(lane.first);
-                reinterpret_cast<T *>(&span.high)[l] = static_cast<T>(lane.last);
-            }
-        }
-        return spans;
-    }
-    int widest() const {
-        int width = 0;
-        for (const Span<V> &span : spans_) width = std::max(width, span.last - span.first + 1);
-        return width;
-    }
-    size_t kept_stride() const { return 2 * (size(width_) + 1); }
     size_t checkpoint_size() const { return kPosteriorDown * (size(N_) + 1) + kPosteriorEdge; }
 
     void make_ends() {
@@ -210,30 +183,6 @@ class Sweep {
             at[3] = every<V>(one);
             Y1 = constants_.e1 * Y1, Y2 = constants_.e2 * Y2;
         }
-        const size_t beyond = size(span(0).last) + 1;
-        std::memset(down_ + kPosteriorDown * beyond, 0, sizeof(V) * kPosteriorDown * (size(N_) + 1 - beyond));
-    }
-
-    /// The columns of the rows from i + 1 on: what is not handed down from the row above is 0.
-    const Span<V> &go_down_to(int i) {
-        const Span<V> &here = span(i);
-        if (i > 0 && here.first > 1 && here.first == span(i - 1).first)
-            std::memset(down_ + kPosteriorDown * (size(here.first) - 1), 0, sizeof(V) * kPosteriorDown);
-        return here;
-    }
-
-    /// The columns of the rows up to i + 1: what is not handed up from the row below is 0, but for the expected
-    /// accuracy, which changes only where there are cells.
-    const Span<V> &go_up_to(int i) {
-        const Span<V> &here = span(i), &below = span(i + 1);
-        for (int j = below.first - 1; j >= here.first; --j) {
-            V *at = up_ + kPosteriorUp * size(j);
-            std::memset(at, 0, sizeof(V) * kPosteriorUp);
-            at[5] = at[kPosteriorUp + 5];
-        }
-        if (here.last < N_ && here.last == below.last)
-            std::memset(up_ + kPosteriorUp * (size(here.last) + 1), 0, sizeof(V) * 5);
-        return here;
     }
 
     void save(int checkpoint) {
@@ -250,27 +199,27 @@ class Sweep {
     /// The rows of a block, the unit's last one among them where it is in it; all of them kept, or none.
     void forward(int block, bool keeps) {
         const int begin = blocks_.begin(block), end = blocks_.end(block), last = unit_.m - 1;
-        auto kept = [&](int i) { return keeps ? kept_ + size(i - begin) * kept_stride() : kept_; };
+        const size_t stride = 2 * (size(N_) + 1);
+        auto kept = [&](int i) { return keeps ? kept_ + size(i - begin) * stride : kept_; };
         int i = begin;
         for (; i + 2 <= std::min(end, last); i += 2) {
             const bool scales = i > 0 && i % blocks_.between == 0, measures = (i + 2) % blocks_.between == 0;
             const uint8_t *x = unit_.x + i;
-            const Span<V> &here = go_down_to(i);
-            if (scales && measures) forward_rows<2, true, true>(constants_, columns_, x, edge_, here, down_, kept(i));
-            else if (scales) forward_rows<2, true, false>(constants_, columns_, x, edge_, here, down_, kept(i));
-            else if (measures) forward_rows<2, false, true>(constants_, columns_, x, edge_, here, down_, kept(i));
-            else forward_rows<2, false, false>(constants_, columns_, x, edge_, here, down_, kept(i));
+            if (scales && measures) forward_rows<2, true, true>(constants_, columns_, x, edge_, down_, kept(i));
+            else if (scales) forward_rows<2, true, false>(constants_, columns_, x, edge_, down_, kept(i));
+            else if (measures) forward_rows<2, false, true>(constants_, columns_, x, edge_, down_, kept(i));
+            else forward_rows<2, false, false>(constants_, columns_, x, edge_, down_, kept(i));
             edge_.hmm_scale = edge_.part_scale = every<V>(T{1});
             if (measures) choose_scale(i + 2);
         }
         if (i < std::min(end, last)) {
-            forward_rows<1, true, false>(constants_, columns_, unit_.x + i, edge_, go_down_to(i), down_, kept(i));
+            forward_rows<1, true, false>(constants_, columns_, unit_.x + i, edge_, down_, kept(i));
             edge_.hmm_scale = edge_.part_scale = every<V>(T{1});
             ++i;
         }
         if (end > last)
-            forward_last(constants_, model_, columns_, unit_.x[last], edge_, go_down_to(last), down_, kept(last),
-                         hmm_total_, part_total_);
+            forward_last(constants_, model_, columns_, unit_.x[last], edge_, down_, kept(last), hmm_total_,
+                         part_total_);
     }
 
     /// Chooses the scale of what comes after so many rows.
@@ -283,30 +232,32 @@ class Sweep {
     void backward(int block) {
         const int begin = blocks_.begin(block), last = unit_.m - 1;
         int i = blocks_.end(block);  // rows from here on are done
-        auto kept = [&](int i) { return kept_ + size(i - begin) * kept_stride(); };
+        const size_t stride = 2 * (size(N_) + 1);
         if (i > last) {
             begin_backward();
-            backward_last(constants_, model_, columns_, unit_.x[last], right_, span(last), up_, kept(last), out_);
+            backward_last(constants_, model_, columns_, unit_.x[last], right_, up_, kept_ + size(last - begin) * stride,
+                          out_);
             keep(last, 1);
             i = last;
         }
         if ((i - begin) % 2) {
             --i;
-            backward_rows<1, false>(constants_, columns_, unit_.x + i, right_, go_up_to(i), up_, kept(i), out_);
+            backward_rows<1, false>(constants_, columns_, unit_.x + i, right_, up_, kept_ + size(i - begin) * stride,
+                                    out_);
             keep(i, 1);
         }
         for (; i > begin; i -= 2) {
             const uint8_t *x = unit_.x + i - 2;
-            const Span<V> &here = go_up_to(i - 1);
+            const V *kept = kept_ + size(i - 2 - begin) * stride;
             if (i % blocks_.between == 0) {
                 right_.hmm_scale = factors_[2 * size(i / blocks_.between)];
                 right_.part_scale = factors_[2 * size(i / blocks_.between) + 1];
                 right_.highest = V{};
-                backward_rows<2, true>(constants_, columns_, x, right_, here, up_, kept(i - 2), out_);
+                backward_rows<2, true>(constants_, columns_, x, right_, up_, kept, out_);
                 check_range(right_.highest, i - blocks_.between);
                 if (sound_ == 0) return;
             } else {
-                backward_rows<2, false>(constants_, columns_, x, right_, here, up_, kept(i - 2), out_);
+                backward_rows<2, false>(constants_, columns_, x, right_, up_, kept, out_);
             }
             keep(i - 2, 2);
         }
@@ -330,11 +281,9 @@ class Sweep {
 
     /// Puts the places of a row's hits, 16 column + lane, into `found_`, and says how many. Four are written at once,
     /// and those that are none are written over: a loop that ends after a few would be foreseen wrongly every time.
-    size_t find_hits(uint16_t *hits, const Span<V> &columns) {
+    size_t find_hits(const uint16_t *hits) {
         uint32_t *to = found_;
-        const int64_t end = std::min<int64_t>(columns.last / 4 * 4 + 4, out_.hit_stride);
-        std::fill(hits + columns.last + 1, hits + end, uint16_t{0});  // of rows below
-        for (int64_t at = columns.first / 4 * 4; at < end; at += 4) {
+        for (int64_t at = 0; at < out_.hit_stride; at += 4) {
             uint64_t bits;
             std::memcpy(&bits, hits + at, 8);
             bits &= sound_ * uint64_t{0x0001000100010001};
@@ -363,7 +312,7 @@ class Sweep {
                     lanes_[l].elements.resize(2 * (before[l] + size(N_)));
                 top[l] = lanes_[l].elements.data() + before[l];
             }
-            const size_t n_hits = find_hits(out_.hits + r * out_.hit_stride, span(i + r));
+            const size_t n_hits = find_hits(out_.hits + r * out_.hit_stride);
             for (size_t k = 0; k < n_hits; ++k) {
                 const uint32_t l = found_[k] % 16, j = found_[k] / 16;
                 const int value = std::min(static_cast<int>(values[size_t{j} * L + l]), kPosteriorOne);
@@ -394,8 +343,6 @@ class Sweep {
     PosteriorLane *const lanes_;
     Scratch<PosteriorBuffer> &buffers_;
     const int N_;
-    const std::vector<Span<V>> spans_;
-    const int width_;
     const PosteriorBlocks blocks_;
     const PosteriorSizes sizes_;
     V *const down_, *const up_, *const kept_, *const checkpoints_, *const factors_;

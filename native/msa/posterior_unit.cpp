@@ -25,9 +25,9 @@ int rows_between(const PosteriorModel &model) {
 
 }  // namespace
 
-PosteriorBlocks::PosteriorBlocks(const PosteriorModel &model, int32_t m, int32_t width, int vector_bytes)
-    : m(m), width(width), between(rows_between(model)), rows(m) {
-    const int64_t row_bytes = 2 * int64_t{vector_bytes} * (int64_t{width} + 1);
+PosteriorBlocks::PosteriorBlocks(const PosteriorModel &model, int32_t m, int32_t N, int vector_bytes)
+    : m(m), between(rows_between(model)), rows(m) {
+    const int64_t row_bytes = 2 * int64_t{vector_bytes} * (int64_t{N} + 1);
     if (row_bytes * m > kWholeBytes) {
         // Rows that stay in the cache, or about as many as make a block as large as all checkpoints.
         const int64_t by_cache = kBlockBytes / row_bytes;
@@ -44,8 +44,7 @@ PosteriorSizes posterior_sizes(const PosteriorBlocks &blocks, int32_t N, int vec
     auto set = [&](PosteriorBuffer buffer, size_t bytes) { sizes[static_cast<size_t>(buffer)] = bytes; };
     set(PosteriorBuffer::down, kPosteriorDown * columns * vector);
     set(PosteriorBuffer::up, kPosteriorUp * columns * vector);
-    set(PosteriorBuffer::kept,
-        2 * static_cast<size_t>(std::min(blocks.rows, blocks.m)) * (static_cast<size_t>(blocks.width) + 1) * vector);
+    set(PosteriorBuffer::kept, 2 * static_cast<size_t>(std::min(blocks.rows, blocks.m)) * columns * vector);
     set(PosteriorBuffer::checkpoints,
         static_cast<size_t>(blocks.count - 1) * (kPosteriorDown * columns + kPosteriorEdge) * vector);
     set(PosteriorBuffer::is_end, columns * vector);

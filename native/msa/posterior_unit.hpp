@@ -12,22 +12,12 @@ namespace tropalign {
 
 inline constexpr int kPosteriorLanes = 16;
 
-/// Columns of y, from 1, the last one included.
-struct PosteriorSpan {
-    int32_t first, last;
-};
-/// Rows of a block, which have their columns in common in a corridor.
-inline constexpr int kCorridorRows = 4;
-
 struct PosteriorUnit {
     const uint8_t *x;
     int32_t m;
     int n_lanes;
     const uint8_t *y[kPosteriorLanes];
     int32_t n[kPosteriorLanes];
-    /// Of each lane the columns that may be aligned, of rows 1 to 4, 5 to 8, ...; null: all. Neither end ever goes
-    /// back, spans of neighbours meet, the first begins at column 1 and the last ends where the lane does.
-    const PosteriorSpan *corridor[kPosteriorLanes];
 };
 
 /// What is kept of a lane: the last row first.
@@ -50,13 +40,12 @@ using PosteriorSizes = std::array<size_t, static_cast<size_t>(PosteriorBuffer::c
 
 /// How the rows of a unit are cut into blocks (posterior_sweep.hpp).
 struct PosteriorBlocks {
-    /// `width`: columns of the widest row.
-    PosteriorBlocks(const PosteriorModel &, int32_t m, int32_t width, int vector_bytes);
+    PosteriorBlocks(const PosteriorModel &, int32_t m, int32_t N, int vector_bytes);
 
     int32_t begin(int block) const { return block * rows; }
     int32_t end(int block) const { return m - begin(block) < rows ? m : begin(block) + rows; }
 
-    int32_t m, width;
+    int32_t m;
     int between;   // rows from one scaling to the next, an even number
     int32_t rows;  // of a block, a multiple of `between`
     int count;

@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <optional>
 
 #include "../compute/parallel.hpp"
-#include "corridor.hpp"
 #include "sparse.hpp"
 
 namespace tropalign {
@@ -16,8 +14,6 @@ namespace {
 constexpr int kLeastBytes = 16;
 /// Units that need more (16 pairs of some 7,000 residues) run in parts.
 constexpr size_t kMostUnitBytes = size_t{256} << 20;
-/// Pairs with more cells are computed as a whole: their corridors would need more than 32 MB (64 with AVX-512).
-constexpr int64_t kMostCorridorCells = int64_t{2} << 20;
 
 /// Elements of one thread's pairs (column | value << 16), until all threads are done. They stay where they are.
 class ElementStore {
@@ -46,7 +42,6 @@ struct Elements {
 
 struct Arena {
     PosteriorScratch scratch;
-    CorridorScratch corridor_scratch;
     ElementStore elements;
     std::vector<int64_t> out_of_range;  // pairs to be computed again in a wider type
 };
@@ -60,7 +55,6 @@ class PosteriorRun {
             lengths_[s] = static_cast<int32_t>(request.offsets[s + 1] - request.offsets[s]);
         for (int64_t k = 0; k < request.n_pairs; ++k)
             first_row_[k + 1] = first_row_[k] + lengths_[request.pairs[2 * k]];
-        if (request.slack > 0) corridor_model_ = corridor_model(model, double{request.slack});
         lowest_ =
             request.keep > 0 ? 1 : std::max(1, static_cast<int>(std::ceil(double{request.cutoff} * kPosteriorOne)));
     }
@@ -70,19 +64,10 @@ class PosteriorRun {
         out.row_sizes.resize(first_row_.back());
         std::vector<int64_t> pairs(request_.n_pairs);
         std::iota(pairs.begin(), pairs.end(), 0);
-        const auto whole =
-            std::stable_partition(pairs.begin(), pairs.end(), [&](int64_t k) { return may_be_narrow(k); });
-        const std::vector<int64_t> narrow(pairs.begin(), whole);
-        pairs.erase(pairs.begin(), whole);
-        is_narrow_ = true;
-        if (!narrow.empty() && !run_range(narrow, poll, out)) return false;
-        is_narrow_ = false;
-        auto n_begun = static_cast<int64_t>(narrow.size());
-        for (range_ = 0; range_ == 0 || !pairs.empty(); ++range_) {
+        for (range_ = 0; !pairs.empty(); ++range_) {
             // Pairs that are computed again have been begun before.
-            auto poll_range = [&](int64_t begun) { return poll(std::min(n_begun + begun, request_.n_pairs)); };
-            if (!pairs.empty() && !run_range(pairs, poll_range, out)) return false;
-            n_begun = request_.n_pairs;
+            auto poll_range = [&](int64_t begun) { return poll(range_ == 0 ? begun : request_.n_pairs); };
+            if (!run_range(pairs, poll_range, out)) return false;
             pairs.clear();
             for (Arena &arena : arenas_) {
                 pairs.insert(pairs.end(), arena.out_of_range.begin(), arena.out_of_range.end());
@@ -100,12 +85,8 @@ class PosteriorRun {
         std::vector<int32_t> sequences(2 * pairs.size());
         for (size_t k = 0; k < pairs.size(); ++k) std::copy_n(request_.pairs + 2 * pairs[k], 2, &sequences[2 * k]);
         PosteriorPlan plan =
-            plan_posteriors(sequences.data(), static_cast<int64_t>(pairs.size()), lengths_, widest().lanes, is_narrow_);
+            plan_posteriors(sequences.data(), static_cast<int64_t>(pairs.size()), lengths_, widest().lanes);
         for (int64_t &pair : plan.order) pair = pairs[pair];
-        if (is_narrow_) {
-            if (!find_corridors(plan, poll)) return false;
-            plan = by_width(plan);
-        }
         const auto n_units = static_cast<int64_t>(plan.units.size());
         std::vector<int64_t> pairs_before(n_units + 1);
         for (int64_t k = 0; k < n_units; ++k) pairs_before[k + 1] = pairs_before[k] + plan.units[k].n_lanes;
@@ -115,116 +96,11 @@ class PosteriorRun {
                 const PlannedPosteriors &unit = plan.units[k];
                 run_unit(unit.row, plan.order.data() + unit.begin, unit.n_lanes, arenas_[thread], out);
             },
-            [&](int64_t begun) { return may_go_on(poll, pairs_before[begun]); });
-    }
-
-    bool may_go_on(const Poll &poll, int64_t begun) {
-        const bool go_on = poll(begun);
-        if (!go_on) stopped_ = true;
-        return go_on;
-    }
-
-    bool may_be_narrow(int64_t pair) const {
-        const int32_t *two = request_.pairs + 2 * pair;
-        return request_.slack > 0 && int64_t{lengths_[two[0]]} * lengths_[two[1]] <= kMostCorridorCells;
-    }
-
-    /// The corridors of all pairs of a plan. False: stopped.
-    bool find_corridors(const PosteriorPlan &plan, const Poll &poll) {
-        corridors_.resize(static_cast<size_t>(request_.n_pairs));
-        const std::vector<std::vector<PlannedPosteriors>> groups = groups_of(plan);
-        return parallel(
-            request_.n_threads, static_cast<int64_t>(groups.size()), 1,
-            [&](int thread, int64_t k) { find_group(groups[k], plan.order.data(), arenas_[thread].corridor_scratch); },
-            [&](int64_t) { return may_go_on(poll, 0); });
-    }
-
-    /// Units whose corridors are found side by side.
-    std::vector<std::vector<PlannedPosteriors>> groups_of(const PosteriorPlan &plan) const {
-        std::vector<std::vector<PlannedPosteriors>> groups;
-        const int most = widest_corridors();
-        int n_parts = most;
-        int64_t m = 0, n = 0;  // the longest of the shared sequences, and of the others
-        for (const PlannedPosteriors &unit : plan.units) {
-            const int64_t columns = unit.cells / lengths_[unit.row];
-            n_parts += n_parts_of(unit.n_lanes);
-            m = std::max<int64_t>(m, lengths_[unit.row]);
-            n = std::max(n, columns);
-            if (n_parts > most || m * n > kMostCorridorCells) {
-                groups.emplace_back();
-                n_parts = n_parts_of(unit.n_lanes), m = lengths_[unit.row], n = columns;
-            }
-            groups.back().push_back(unit);
-        }
-        return groups;
-    }
-
-    static int n_parts_of(int n_lanes) { return (n_lanes + kPartLanes - 1) / kPartLanes; }
-
-    /// Parts that the widest kernel holds.
-    static int widest_corridors() {
-        int lanes = 0;
-        for (const CorridorKernels::Kernel &kernel : selected_corridor_kernels()->kernels)
-            if (kernel.run) lanes = kernel.lanes;
-        return lanes / kPartLanes;
-    }
-
-    /// By the narrowest kernel for so many parts.
-    void find_group(const std::vector<PlannedPosteriors> &units, const int64_t *order, CorridorScratch &scratch) {
-        CorridorUnit side_by_side{};
-        for (const PlannedPosteriors &unit : units) add_parts(unit, order, side_by_side);
-        const CorridorKernels::Kernel *kernel = selected_corridor_kernels()->kernels;
-        while (kernel->lanes < side_by_side.n_parts * kPartLanes) ++kernel;
-        if (!kernel->run(*corridor_model_, side_by_side, stopped_, scratch)) return;
-        int lane = 0;
-        for (const PlannedPosteriors &unit : units) {
-            for (int l = 0; l < unit.n_lanes; ++l)
-                corridors_[order[unit.begin + l]] = corridor_of(side_by_side, scratch.crossings, lane + l);
-            lane += n_parts_of(unit.n_lanes) * kPartLanes;
-        }
-    }
-
-    /// The pairs of a plan, of each row those of the widest corridors together: a unit is as wide as its widest.
-    PosteriorPlan by_width(const PosteriorPlan &plan) const {
-        std::vector<std::vector<std::pair<int64_t, int64_t>>> of_row(lengths_.size());  // width, pair
-        for (const PlannedPosteriors &unit : plan.units)
-            for (int l = 0; l < unit.n_lanes; ++l) {
-                const int64_t pair = plan.order[unit.begin + l];
-                int64_t width = 0;
-                for (const PosteriorSpan &span : corridors_[pair]) width += span.last - span.first + 1;
-                of_row[unit.row].emplace_back(-width, pair);
-            }
-        PosteriorPlan sorted;
-        const auto lanes = static_cast<size_t>(widest().lanes);
-        for (size_t row = 0; row < of_row.size(); ++row) {
-            std::sort(of_row[row].begin(), of_row[row].end());
-            for (size_t k = 0; k < of_row[row].size(); k += lanes) {
-                const size_t n_lanes = std::min(lanes, of_row[row].size() - k);
-                sorted.units.push_back({static_cast<int64_t>(sorted.order.size()), static_cast<int32_t>(row),
-                                        static_cast<int>(n_lanes), -of_row[row][k].first * kCorridorRows});
-                for (size_t l = k; l < k + n_lanes; ++l) sorted.order.push_back(of_row[row][l].second);
-            }
-        }
-        std::stable_sort(sorted.units.begin(), sorted.units.end(),
-                         [](const auto &a, const auto &b) { return a.cells > b.cells; });
-        return sorted;
-    }
-
-    void add_parts(const PlannedPosteriors &unit, const int64_t *order, CorridorUnit &side_by_side) const {
-        for (int l = 0; l < unit.n_lanes; ++l) {
-            if (l % kPartLanes == 0)
-                side_by_side.parts[side_by_side.n_parts++] = {
-                    request_.codes + request_.offsets[unit.row], lengths_[unit.row], 0, {}, {}};
-            CorridorUnit::Part &part = side_by_side.parts[side_by_side.n_parts - 1];
-            const int32_t other = partner(order[unit.begin + l], unit.row);
-            part.y[part.n_lanes] = request_.codes + request_.offsets[other];
-            part.n[part.n_lanes++] = lengths_[other];
-        }
-    }
-
-    int32_t partner(int64_t pair, int32_t row) const {
-        const int32_t *two = request_.pairs + 2 * pair;
-        return two[0] == row ? two[1] : two[0];
+            [&](int64_t begun) {
+                const bool go_on = poll(pairs_before[begun]);
+                if (!go_on) stopped_ = true;
+                return go_on;
+            });
     }
 
     const PosteriorKernel &widest() const {
@@ -248,10 +124,10 @@ class PosteriorRun {
         unit.m = lengths_[row];
         unit.n_lanes = n_lanes;
         for (int l = 0; l < n_lanes; ++l) {
-            const int32_t other = partner(pairs[l], row);
+            const int32_t *pair = request_.pairs + 2 * pairs[l];
+            const int32_t other = pair[0] == row ? pair[1] : pair[0];
             unit.y[l] = request_.codes + request_.offsets[other];
             unit.n[l] = lengths_[other];
-            if (is_narrow_) unit.corridor[l] = corridors_[pairs[l]].data();
         }
         return unit;
     }
@@ -262,14 +138,14 @@ class PosteriorRun {
         for (int from = 0, next; from < n_lanes; from = next) {
             const PosteriorKernel &kernel = kernel_for(whole.m, N, n_lanes - from);
             next = std::min(from + kernel.lanes, n_lanes);
-            run_lanes(kernel, unit_of(row, pairs + from, next - from), row, pairs + from, arena, out);
+            run_lanes(kernel, row, pairs + from, next - from, arena, out);
         }
     }
 
-    void run_lanes(const PosteriorKernel &kernel, const PosteriorUnit &unit, int32_t row, const int64_t *pairs,
-                   Arena &arena, PosteriorColumns &out) {
-        if (!kernel.run(model_, unit, lowest_, stopped_, arena.scratch)) return;
-        for (int l = 0; l < unit.n_lanes; ++l) {
+    void run_lanes(const PosteriorKernel &kernel, int32_t row, const int64_t *pairs, int n_lanes, Arena &arena,
+                   PosteriorColumns &out) {
+        if (!kernel.run(model_, unit_of(row, pairs, n_lanes), lowest_, stopped_, arena.scratch)) return;
+        for (int l = 0; l < n_lanes; ++l) {
             PosteriorLane &lane = arena.scratch.lane[l];
             if (lane.underflowed && range_ + 1 < PosteriorKernels::kRanges) {
                 arena.out_of_range.push_back(pairs[l]);
@@ -354,11 +230,8 @@ class PosteriorRun {
     const PosteriorKernels &kernels_;
     const PosteriorModel &model_;
     const PosteriorRequest &request_;
-    std::optional<CorridorModel> corridor_model_;
-    std::vector<std::vector<PosteriorSpan>> corridors_;  // of each pair that has one
     int lowest_;
-    bool is_narrow_ = false;  // whether corridors are found first
-    int range_ = 0;           // which types: of PosteriorKernels::of_range
+    int range_ = 0;  // which types: of PosteriorKernels::of_range
     std::vector<int32_t> lengths_;
     std::vector<int64_t> first_row_;  // of a pair, in row_sizes
     std::vector<Elements> elements_;
@@ -368,7 +241,7 @@ class PosteriorRun {
 
 }  // namespace
 
-size_t posterior_scratch_bytes(int32_t m, int32_t n, bool has_corridors) {
+size_t posterior_scratch_bytes(int32_t m, int32_t n) {
     const PosteriorModel model{};  // rows are scaled the more often the more a match can score, which takes no memory
     size_t most = 0;
     for (int turn = 0; turn < 2; ++turn, std::swap(m, n)) {
@@ -377,10 +250,6 @@ size_t posterior_scratch_bytes(int32_t m, int32_t n, bool has_corridors) {
             const size_t bytes = posterior_unit_bytes(model, m, n, vector_bytes, vector_bytes / 8);
             if (bytes <= kMostUnitBytes) most = std::max(most, bytes);
         }
-    }
-    if (has_corridors) {
-        const auto side = static_cast<int32_t>(std::sqrt(kMostCorridorCells));
-        most += corridor_bytes(std::min(std::max(m, n), side), std::min(std::max(m, n), side), kCorridorLanes);
     }
     return most;
 }

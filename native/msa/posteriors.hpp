@@ -20,7 +20,6 @@ struct PosteriorRequest {
     int64_t n_pairs;
     float cutoff;  // elements below it are left out,
     float keep;    // unless this is above 0: then so large a share of the elements stays
-    float slack;  // above 0: cells that no alignment crosses that has exp(-slack) of the best one's weight are left out
     int n_threads;
 };
 
@@ -32,9 +31,8 @@ struct PosteriorColumns {
     Buffer<uint16_t> values;          // of kPosteriorOne
 };
 
-/// The most memory that a thread takes beside the results, where no two sequences are longer than m and n; with
-/// corridors where there is slack.
-size_t posterior_scratch_bytes(int32_t m, int32_t n, bool has_corridors);
+/// The most memory that a thread takes beside the results, where no two sequences are longer than m and n.
+size_t posterior_scratch_bytes(int32_t m, int32_t n);
 
 /// False: stopped by `poll`, which gets the number of pairs begun.
 bool pair_posteriors(const PosteriorKernels &, const PosteriorModel &, const PosteriorRequest &, const Poll &,
@@ -55,9 +53,7 @@ struct PosteriorPlan {
     std::vector<PlannedPosteriors> units;  // the costliest first
 };
 
-/// `pairs` is [n_pairs][2], `lengths` are those of the sequences, `lanes` is the most that run side by side. With
-/// `fixes_rows` the shared sequence of a pair is the same whatever other pairs there are.
-PosteriorPlan plan_posteriors(const int32_t *pairs, int64_t n_pairs, const std::vector<int32_t> &lengths, int lanes,
-                              bool fixes_rows);
+/// `pairs` is [n_pairs][2], `lengths` are those of the sequences, `lanes` is the most that run side by side.
+PosteriorPlan plan_posteriors(const int32_t *pairs, int64_t n_pairs, const std::vector<int32_t> &lengths, int lanes);
 
 }  // namespace tropalign

@@ -317,9 +317,8 @@ def pair_posteriors(
     keep: float,
     n_threads: int,
     progress: Callable[[int], object] | None = None,
-    slack: float = 0.0,
 ) -> tuple[_float32, _uint16, _uint16, _uint16]: ...
-def posterior_scratch_bytes(length_x: int, length_y: int, has_corridors: bool = False) -> int: ...
+def posterior_scratch_bytes(length_x: int, length_y: int) -> int: ...
 def lcs_lengths(
     codes: _uint8,
     offsets: _int64,

@@ -108,7 +108,7 @@ def group_task():
     items = [Item(np.array([k]), int(size), (k,)) for k, size in enumerate(batch.lengths.tolist())]
     tile = Groups.of([items[:3], items[3:]], batch, starting_columns(batch)).tile(0)
     room = LargeMemoryEstimate(batch.lengths, 3, MEMORY)
-    return GroupTask([tile], model_of(batch.alphabet, "tropalign"), options_of("fast"), 0.005, 5.0, room, 1)
+    return GroupTask([tile], model_of(batch.alphabet, "tropalign"), options_of("fast"), 0.005, room, 1)
 
 
 CASES = {

@@ -56,7 +56,7 @@ BATCH = tropalign.SequenceBatch.from_strings(["MKVLAWERTGH", "MKVIAWQRTG", "MRLA
 
 def pool(column_of=None):
     columns = starting_columns(BATCH) if column_of is None else column_of
-    return Pool(BATCH, columns, PROTEIN_2, 0.01, 0.0, 0.0, open_devices(["cpu"], 1, 1, 1 << 30), 1)
+    return Pool(BATCH, columns, PROTEIN_2, 0.01, 0.0, open_devices(["cpu"], 1, 1, 1 << 30), 1)
 
 
 def test_sequences_are_groups_of_one():

@@ -220,7 +220,7 @@ def _pool(
     columns = np.concatenate([old_columns, new_columns]).astype(np.uint16)
     model = model_of(whole.alphabet, options.rules)
     most_rows = min(MOST_ROWS, rows_at_once(memory_bytes))
-    return Pool(whole, columns, model, options.cutoff, POOLED_CUTOFF, 0.0, devices, n_threads, most_rows)
+    return Pool(whole, columns, model, options.cutoff, POOLED_CUTOFF, devices, n_threads, most_rows)
 
 
 def _watch(

@@ -102,9 +102,8 @@ class GroupTask:
     ----------
     made
         The tiles, which may be made as they are asked for.
-    model, options, pooled_cutoff, slack
-        Of posteriors and stages; posteriors of pairs of items below the cutoff are dropped, and cells of pairs of
-        sequences are left out as `PosteriorTask` says.
+    model, options, pooled_cutoff
+        Of posteriors and stages; posteriors of pairs of items below the cutoff are dropped.
     room
         What may be taken, wherever a tile is computed; the alignments are the same for any.
     n_threads
@@ -117,7 +116,6 @@ class GroupTask:
     model: PairModel
     options: MsaOptions
     pooled_cutoff: float
-    slack: float
     room: LargeMemoryEstimate
     n_threads: int
     n_slots: int = 1
@@ -139,7 +137,7 @@ class GroupTask:
 
     def _aligned(self, tile: Tile, device: Device, n_threads: int, progress: Progress | None) -> list[GroupAlignment]:
         given: Groups = tile.payload
-        numbers = (self.options.cutoff, self.pooled_cutoff, self.slack)
+        numbers = (self.options.cutoff, self.pooled_cutoff)
         most_rows = max(1, self.room.most_rows // self.n_slots)
         pool = Pool(given.speakers, given.column_of, self.model, *numbers, [device], n_threads, most_rows)
         item_pairs = [ItemPair(items[i], items[j]) for items in given.groups for i, j in pairs_of(items).tolist()]

@@ -142,8 +142,6 @@ class Pool:
         Of posteriors.
     cutoff, pooled_cutoff
         Posteriors below are dropped: those of sequences, and those of items.
-    slack
-        How far from the best alignment posteriors are computed, as `PosteriorTask` has it.
     devices, n_threads
         What computes posteriors, and threads for the rest.
     most_rows
@@ -155,7 +153,6 @@ class Pool:
     model: PairModel
     cutoff: float
     pooled_cutoff: float
-    slack: float
     devices: Sequence[Device]
     n_threads: int
     most_rows: int = MOST_ROWS
@@ -222,7 +219,7 @@ class Pool:
 
     def _of_sequences(self, pairs: NDArray[np.int32], progress: Progress) -> Posteriors:
         """Posteriors of pairs of sequences, in their order."""
-        task = PosteriorTask(self.batch, self.model, self.cutoff, pairs=pairs, slack=self.slack)
+        task = PosteriorTask(self.batch, self.model, self.cutoff, pairs=pairs)
         found = [result.value for result in Scheduler(self.devices, progress).run([task])]
         names = ("distance", "row_sizes", "columns", "values")
         return Posteriors(pairs, *(np.concatenate([getattr(one, name) for one in found]) for name in names))

@@ -19,7 +19,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.devices.registry import GpuDevice
 from tropalign.errors import ResourceError
 from tropalign.execution.progress import StageProgress
 from tropalign.execution.scheduler import PooledDevice, Scheduler
@@ -55,15 +54,11 @@ class Division:
         Members that speak for a group.
     pooled_cutoff
         Posteriors of groups below it are dropped.
-    slack
-        How far from the best alignment of a pair posteriors are computed, as `PosteriorTask` has it. Where there is a
-        GPU it does not apply, nor with the rules of others.
     """
 
     most_items: int = 16
     n_representatives: int = 8
     pooled_cutoff: float = 0.005
-    slack: float = 5.0
 
 
 class LargeAlignment(NamedTuple):
@@ -172,8 +167,6 @@ class _Family:
         self.branch_lengths = np.zeros(max(2 * len(batch) - 1, 1))
         self.sure, self.met = np.zeros(len(batch.codes)), np.zeros(len(batch.codes))  # sums over levels
         self.progress = progress
-        is_whole = options.rules != "tropalign" or any(isinstance(one, GpuDevice) for one in devices)
-        self.slack = 0.0 if is_whole else division.slack
         self.n_slots = (
             1 if any(isinstance(one, PooledDevice) for one in devices) else sum(one.n_workers for one in devices)
         )
@@ -219,8 +212,8 @@ class _Family:
     def _align_level(self, groups: list[tuple[int, Group]]) -> None:
         """Aligns groups that do not depend on one another."""
         begun: deque[list[_Work]] = deque()  # batches, which are joined in their order
-        how = (self.model, self.options, self.division.pooled_cutoff, self.slack, self.room)
-        for result in self.scheduler.run([GroupTask(self._tiles(groups, begun), *how, self.n_threads, self.n_slots)]):
+        how = (self.model, self.options, self.division.pooled_cutoff, self.room, self.n_threads, self.n_slots)
+        for result in self.scheduler.run([GroupTask(self._tiles(groups, begun), *how)]):
             some = begun.popleft()
             aligned = iter(result.value)
             for work in some:

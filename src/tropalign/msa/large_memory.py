@@ -76,7 +76,7 @@ class LargeMemoryEstimate:
         def needed(group_bytes: int) -> int:
             return self._held + max(tree, ROW_BYTES * LEAST_ROWS + group_bytes)
 
-        of_pair = MemoryEstimate(longest, False, True).of_pair()
+        of_pair = MemoryEstimate(longest, False).of_pair()
         group = int(max(_group_bytes(longest, LEAST_ROW_ELEMENTS), of_pair))
         if needed(group) > memory_bytes:
             found = max(LEAST_ROW_ELEMENTS, SAMPLE_MARGIN * sampled_elements())

@@ -37,16 +37,14 @@ class MemoryEstimate:
         Residues of each sequence.
     wants_confidence
         Whether posteriors are kept for the confidence.
-    has_corridors
-        Whether posteriors are computed near the best alignments alone.
     """
 
-    def __init__(self, lengths: NDArray[np.int64], wants_confidence: bool, has_corridors: bool = False) -> None:
+    def __init__(self, lengths: NDArray[np.int64], wants_confidence: bool) -> None:
         n = len(lengths)
         self._n_pairs, self._longest = n * (n - 1) // 2, float(lengths.max())
         self._n_rows = float(lengths.sum(dtype=np.float64)) * (n - 1) / 2  # of all pairs' matrices, on the average
         self._two_longest = np.sort(lengths)[-2:]
-        self._wants_confidence, self._has_corridors = wants_confidence, has_corridors
+        self._wants_confidence = wants_confidence
 
     def needed(self, row_elements: float) -> float:
         """Bytes of all stages with one thread, beside the process and the family."""
@@ -61,7 +59,7 @@ class MemoryEstimate:
 
     def of_pair(self) -> float:
         """Bytes of a thread for the posteriors of a pair: the rows of a sweep over the two longest sequences."""
-        return float(scratch_of(self._two_longest, self._has_corridors)) if self._n_pairs else 0.0
+        return float(scratch_of(self._two_longest)) if self._n_pairs else 0.0
 
     def of_pass(self, row_elements: float) -> float:
         """Bytes of a thread for a pass of consistency: the sums of a tile."""
@@ -70,10 +68,10 @@ class MemoryEstimate:
         return LEAST_PASS_BYTES + n_chunks * min(CHUNK_BYTES * rows, MOST_CHUNK_BYTES)
 
 
-def scratch_of(lengths: NDArray[np.int64], has_corridors: bool = False) -> int:
+def scratch_of(lengths: NDArray[np.int64]) -> int:
     """Bytes that a thread takes, beside what it finds, for the posteriors of sequences of these lengths."""
     longest = np.sort(lengths)[-2:]
-    return _native.posterior_scratch_bytes(int(longest[0]), int(longest[-1]), has_corridors)
+    return _native.posterior_scratch_bytes(int(longest[0]), int(longest[-1]))
 
 
 def rows_at_once(memory_bytes: int) -> int:

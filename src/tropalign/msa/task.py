@@ -89,9 +89,6 @@ class PosteriorTask:
         What threads may take beside what they find: fewer of them run where the tables of a pair are large.
     shards
         The shares of the pairs that the tiles are of, one after another; the whole as one share by default.
-    slack
-        Above 0, the processor leaves out cells that no alignment crosses whose weight in the partition function is at
-        least exp(-slack) of the best one's; GPUs compute all.
     """
 
     def __init__(
@@ -103,9 +100,8 @@ class PosteriorTask:
         pairs: NDArray[np.int32] | None = None,
         scratch_bytes: int | None = None,
         shards: Sequence[Shard] = ((1, 1),),
-        slack: float = 0.0,
     ) -> None:
-        self.batch, self.model, self.cutoff, self.keep, self.slack = batch, model, cutoff, keep, slack
+        self.batch, self.model, self.cutoff, self.keep = batch, model, cutoff, keep
         self._scratch_bytes, self._is_whole = scratch_bytes, pairs is None
         self.pairs = all_pairs(batch.lengths) if pairs is None else pairs
         self._on_devices = DeviceCache()
@@ -160,7 +156,6 @@ class PosteriorTask:
             **self.model.arguments(),
             cutoff=self.cutoff,
             keep=self.keep,
-            slack=self.slack,
             n_threads=n_threads if self._scratch_bytes is None else self._threads_within(pairs, n_threads),
             progress=progress,
         )

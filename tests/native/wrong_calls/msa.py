@@ -74,7 +74,7 @@ def posteriors():
             "codes": CODES % 4, "offsets": OFFSETS, "pairs": i32([0, 1], [2, 0]),
             "transitions": f64(0.6, 0.1, 0.1, 0.01, 0.01, 0.4, 0.9, 0), "match": np.full((4, 4), 1 / 16),
             "insert": np.full(4, 0.25), "boltzmann": np.ones((4, 4)), "gap": f64(0.1, 0.5), "hmm_share": 0.5,
-            "cutoff": 0.01, "keep": 0.0, "n_threads": 2, "slack": 5.0,
+            "cutoff": 0.01, "keep": 0.0, "n_threads": 2,
         },
         [
             *tables,
@@ -95,7 +95,6 @@ def posteriors():
             ("gap", "not 2 numbers", np.ones(3)),
             ("gap", "within 0 and 1", *(at(1, p) for p in (0, NAN, 2))),
             *((name, "not from 0 to 1", -0.1, 1.1, NAN) for name in ("hmm_share", "cutoff", "keep")),
-            ("slack", "not from 0 to 12", -0.1, 12.5, NAN),
             (
                 {"codes": np.zeros(65_537, np.uint8), "offsets": i64(0, 1, 65_537), "pairs": i32([0, 1])},
                 "longer than 65535",
