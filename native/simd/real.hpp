@@ -177,7 +177,7 @@ template <class V>
     return highest;
 }
 
-/// Of each lane the number of `table` (32 of them) that `index` names.
+/// The number of `table` (32 of them) that each lane of `index` names.
 template <class V>
 [[gnu::always_inline]] inline V looked_up(const typename Real<V>::T *table, const int32_t *index) {
     using T [[maybe_unused]] = typename Real<V>::T;
