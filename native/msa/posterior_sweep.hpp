@@ -113,19 +113,15 @@ class Sweep {
         columns_.is_end = is_end;
     }
 
-    /// Letters of the y's, [column][lane].
-    void put_letters(int32_t *letters) const {
-        std::fill_n(letters, size(N_) * L, kPosteriorPad);
-        for (int l = 0; l < unit_.n_lanes; ++l)
-            for (int j = 0; j < unit_.n[l]; ++j) letters[size(j) * L + size(l)] = unit_.y[l][j];
-    }
+    int code(int l, int j) const { return l < unit_.n_lanes && j <= unit_.n[l] ? unit_.y[l][j - 1] : kPosteriorPad; }
 
     void make_letters() {
         if constexpr (std::is_same_v<Letters, PermutedLetters<V>>) {
             // The tables lie behind the letters.
             const size_t n = size(N_) * L;
             auto *letters = get<int32_t>(PosteriorBuffer::letters);
-            put_letters(letters);
+            for (int l = 0; l < L; ++l)
+                for (int j = 1; j <= N_; ++j) letters[(j - 1) * L + l] = code(l, j);
             auto *tables = reinterpret_cast<float *>(letters + n);
             for (int a = 0; a < 32; ++a)
                 for (int b = 0; b < 32; ++b) {
@@ -140,18 +136,15 @@ class Sweep {
             for (int a = 0; a < 32; ++a) row_of_[a] = occurs[a] ? n_rows++ : 0;
             const size_t stride = 2 * size(N_);
             V *profile = get<V>(PosteriorBuffer::letters);
-            auto *letters = reinterpret_cast<int32_t *>(profile + 32 * stride);
-            put_letters(letters);
             for (int a = 0; a < 32; ++a) {
                 if (!occurs[a]) continue;
-                T odds[32], boltzmann[32];
-                std::copy_n(model_.odds[a], 32, odds);
-                std::copy_n(model_.boltzmann[a], 32, boltzmann);
-                V *values = profile + row_of_[a] * stride;
-                for (size_t j = 0; j < size(N_); ++j) {
-                    values[2 * j] = looked_up<V>(odds, letters + j * L);
-                    values[2 * j + 1] = looked_up<V>(boltzmann, letters + j * L);
-                }
+                T *values = reinterpret_cast<T *>(profile + row_of_[a] * stride);
+                for (int l = 0; l < L; ++l)
+                    for (int j = 1; j <= N_; ++j) {
+                        const int b = code(l, j);
+                        values[(2 * (j - 1)) * L + l] = static_cast<T>(model_.odds[a][b]);
+                        values[(2 * (j - 1) + 1) * L + l] = static_cast<T>(model_.boltzmann[a][b]);
+                    }
             }
             columns_.letters = {profile, row_of_, static_cast<int64_t>(stride)};
         }

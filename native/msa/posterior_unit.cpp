@@ -49,7 +49,7 @@ PosteriorSizes posterior_sizes(const PosteriorBlocks &blocks, int32_t N, int vec
         static_cast<size_t>(blocks.count - 1) * (kPosteriorDown * columns + kPosteriorEdge) * vector);
     set(PosteriorBuffer::is_end, columns * vector);
     if (lanes == kPosteriorLanes) set(PosteriorBuffer::letters, columns * vector + 32 * 64 * sizeof(float));
-    else set(PosteriorBuffer::letters, columns * (32 * 2 * vector + static_cast<size_t>(lanes) * sizeof(int32_t)));
+    else set(PosteriorBuffer::letters, 32 * 2 * columns * vector);
     set(PosteriorBuffer::values, 2 * columns * vector);
     set(PosteriorBuffer::hits, 2 * 2 * (columns + 4));
     set(PosteriorBuffer::found, 4 * (kPosteriorLanes * columns + 4));

@@ -177,27 +177,6 @@ template <class V>
     return highest;
 }
 
-/// The number of `table` (32 of them) that each lane of `index` names.
-template <class V>
-[[gnu::always_inline]] inline V looked_up(const typename Real<V>::T *table, const int32_t *index) {
-    using T [[maybe_unused]] = typename Real<V>::T;
-#if defined(__AVX2__)
-    if constexpr (sizeof(V) == 32 && sizeof(T) == 4) {  // of each quarter of the table one; two bits choose among these
-        const __m256i at = _mm256_loadu_si256((const __m256i *)index);
-        const __m256 high = _mm256_castsi256_ps(_mm256_slli_epi32(at, 28));
-        const __m256 upper = _mm256_castsi256_ps(_mm256_slli_epi32(at, 27));
-        auto of = [&](int k) { return _mm256_permutevar8x32_ps(_mm256_loadu_ps(table + 8 * k), at); };
-        return (V)_mm256_blendv_ps(_mm256_blendv_ps(of(0), of(1), high), _mm256_blendv_ps(of(2), of(3), high), upper);
-    }
-#endif
-    if constexpr (Real<V>::lanes == 1) return table[*index];
-    else {
-        V out;
-        for (int l = 0; l < Real<V>::lanes; ++l) out[l] = table[index[l]];
-        return out;
-    }
-}
-
 /// Floats that `index` names among the 2 n of two vectors.
 template <class V>
 [[gnu::always_inline]] inline V picked(V low, V high, Vec<int32_t, sizeof(V)> index) {

@@ -190,7 +190,9 @@ def test_the_same_for_any_memory(monkeypatch):
     monkeypatch.setattr(large_memory, "LEAST_ROWS", 1)
     portions = []
     pooled = Pool._pooled
-    monkeypatch.setattr(Pool, "_pooled", lambda self, *given: portions.append(given) or pooled(self, *given))
+    monkeypatch.setattr(
+        Pool, "_pooled", lambda self, pairs, watch: portions.append(pairs) or pooled(self, pairs, watch)
+    )
     seen = []
     found = aligned(batch, progress=lambda stage, share: seen.append(share))
     assert len(portions) > 40 and seen == sorted(seen)

@@ -8,9 +8,8 @@ group y   c  MRVL                                                               
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -25,7 +24,6 @@ from tropalign.msa.guide_tree import GuideTree
 from tropalign.msa.models import PairModel
 from tropalign.msa.options import MsaOptions
 from tropalign.msa.task import Posteriors, PosteriorTask
-from tropalign.ragged import offsets_of
 from tropalign.sequences.batch import SequenceBatch
 
 #: Rows of the matrices of sequences that are there at a time where memory is plenty: some 350 MB.
@@ -55,43 +53,18 @@ class Item:
 
 
 class ItemPair(NamedTuple):
-    """Two items, all of whose representatives are compared."""
+    """Two items, and which of their members are compared: all representatives by default."""
 
     x: Item
     y: Item
 
+    def pairs(self) -> list[tuple[int, int]]:
+        """Pairs of sequences."""
+        return [(a, b) for a in self.x.representatives for b in self.y.representatives]
 
-class ItemPairs:
-    """Pairs of items as arrays, since a large family has millions.
-
-    Parameters
-    ----------
-    pairs
-    lengths : int64
-        Of all sequences.
-    """
-
-    def __init__(self, pairs: Iterable[ItemPair], lengths: NDArray[np.int64]) -> None:
-        number: dict[Item, int] = {}
-        places = [(number.setdefault(x, len(number)), number.setdefault(y, len(number))) for x, y in pairs]
-        self.x, self.y = np.array(places, np.int64).reshape(-1, 2).T
-        items = list(number)
-        counts = [len(item.representatives) for item in items]
-        self._members = np.array([one for item in items for one in item.representatives], np.int64)
-        self._counts, self._begins = np.array(counts, np.int64), offsets_of(counts)[:-1]
-        self.n_columns = np.array([item.n_columns for item in items], np.int32)
-        self.has_columns = np.array([item.has_columns(lengths) for item in items], bool)
-        self._residues = np.add.reduceat(lengths[self._members], self._begins)
-        self.n_pairs = self._counts[self.x] * self._counts[self.y]  # of sequences
-        self.n_rows = self._residues[self.x] * self._counts[self.y]  # of their matrices
-
-    def of_sequences(self, begin: int, end: int) -> NDArray[np.int32]:
-        """The pairs of sequences of some neighbours, int32, shape (n, 2), x's first representative with each of y's."""
-        n_pairs, x, y = self.n_pairs[begin:end], self.x[begin:end], self.y[begin:end]
-        within = np.arange(n_pairs.sum()) - np.repeat(offsets_of(n_pairs)[:-1], n_pairs)
-        first, second = np.divmod(within, np.repeat(self._counts[y], n_pairs))
-        places = np.repeat(self._begins[x], n_pairs) + first, np.repeat(self._begins[y], n_pairs) + second
-        return np.stack([self._members[place] for place in places], 1).astype(np.int32)
+    def n_rows(self, lengths: NDArray[np.int64]) -> int:
+        """Rows of the matrices of these pairs, for the lengths of all sequences."""
+        return sum(int(lengths[a]) for a in self.x.representatives) * len(self.y.representatives)
 
 
 class Pooled(NamedTuple):
@@ -167,8 +140,9 @@ class Pool:
         progress
             Gives what receives the pairs of sequences begun, for a number of them.
         """
-        wanted = ItemPairs(item_pairs, self.batch.lengths)
-        watch = progress(int(wanted.n_pairs.sum())) if progress is not None else None
+        wanted = list(item_pairs)
+        n_pairs = sum(len(pair.x.representatives) * len(pair.y.representatives) for pair in wanted)
+        watch = progress(n_pairs) if progress is not None else None
         begun = 0
 
         def portion_begun(items: int) -> None:
@@ -176,30 +150,33 @@ class Pool:
                 watch(begun + items)
 
         parts = []
-        for span in pairwise(self._cuts(wanted.n_rows.tolist())):
-            parts.append(self._pooled(wanted, *span, portion_begun))
-            begun += int(wanted.n_pairs[slice(*span)].sum())
+        for some in self._portions(wanted):
+            parts.append(self._pooled(some, portion_begun))
+            begun += sum(len(pair.x.representatives) * len(pair.y.representatives) for pair in some)
         return parts[0] if len(parts) == 1 else _joined(parts)
 
-    def _cuts(self, n_rows: Sequence[int]) -> list[int]:
-        """Where portions begin and end: neighbours that have `most_rows` rows together, and one pair at the least."""
-        cuts, together = [0], 0
-        for k, rows in enumerate(n_rows):
-            if k > cuts[-1] and together + rows > self.most_rows:
-                cuts.append(k)
-                together = 0
-            together += rows
-        return [*cuts, len(n_rows)]
+    def _portions(self, wanted: Sequence[ItemPair]) -> Iterator[Sequence[ItemPair]]:
+        """Neighbours that have `most_rows` rows together, and one pair at the least."""
+        begin = n_rows = 0
+        for k, pair in enumerate(wanted):
+            rows = pair.n_rows(self.batch.lengths)
+            if k > begin and n_rows + rows > self.most_rows:
+                yield wanted[begin:k]
+                begin, n_rows = k, 0
+            n_rows += rows
+        yield wanted[begin:]
 
-    def _pooled(self, wanted: ItemPairs, begin: int, end: int, progress: Progress) -> Pooled:
+    def _pooled(self, wanted: Sequence[ItemPair], progress: Progress) -> Pooled:
         """Posteriors of a portion's pairs of items, each added up from its pairs of sequences."""
-        chosen = wanted.of_sequences(begin, end)
-        begins = offsets_of(wanted.n_pairs[begin:end])
-        x, y = wanted.x[begin:end], wanted.y[begin:end]
+        members = [pair.pairs() for pair in wanted]
+        begins = np.concatenate([[0], np.cumsum([len(pairs) for pairs in members])]).astype(np.int64)
+        chosen = np.array([pair for pairs in members for pair in pairs], np.int32).reshape(-1, 2)
         found = self._of_sequences(chosen, progress)
-        n_rows, n_columns = wanted.n_columns[x], wanted.n_columns[y]
+        n_rows, n_columns = (
+            np.array([item.n_columns for item in side], np.int32) for side in zip(*wanted, strict=True)
+        )
         row_sizes, columns, values = found.row_sizes, found.columns, found.values
-        if (wanted.has_columns[x] | wanted.has_columns[y]).any():
+        if any(item.has_columns(self.batch.lengths) for pair in wanted for item in pair):
             row_sizes, columns, values = _native.pool_posteriors(
                 chosen,
                 row_sizes,
