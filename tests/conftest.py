@@ -13,6 +13,8 @@ from hypothesis import settings
 import tropalign
 from tropalign import _native
 
+pytest_plugins = ["selection"]
+
 
 def pytest_addoption(parser):
     parser.addoption("--installed", action="store_true", help="refuse to test anything but an installed package")

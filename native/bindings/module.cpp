@@ -42,6 +42,7 @@ void bind_clustalw_profiles(nanobind::module_ &);
 void bind_clustalw_pairs(nanobind::module_ &);
 
 NB_MODULE(_native, m) {
+    tropalign::require_isa();  // before any code that was compiled for an instruction set
     m.doc() = "The compiled core of tropalign; its Python packages document and validate.";
     m.def("supported_isas", &tropalign::supported_isas, "Instruction sets that this processor has, the best first.");
     m.def("selected_isa", &tropalign::selected_isa,

@@ -51,10 +51,19 @@ std::vector<std::string> supported_isas() {
     return names;
 }
 
+void require_isa() {
+    if (!supported_isas().empty()) return;
+    std::string compiled;
+    for (const char *isa : all_isas) compiled += (compiled.empty() ? "" : ", ") + std::string(isa);
+    throw std::runtime_error("tropalign was compiled on another processor, for instruction sets that this one lacks (" +
+                             compiled + "): install a wheel, or build for all processors with " +
+                             "CMAKE_ARGS=-DTROPALIGN_ISAS=all (docs/install.md)");
+}
+
 std::string selected_isa() {
     const char *wanted = std::getenv("TROPALIGN_ISA");
     const std::vector<std::string> supported = supported_isas();
-    if (supported.empty()) throw std::runtime_error("tropalign needs a processor with SSE4.2 (x86-64-v2) or better");
+    if (supported.empty()) require_isa();
     const std::string name = wanted && *wanted ? wanted : supported.front();
     if (std::find(supported.begin(), supported.end(), name) == supported.end()) {
         std::string known;

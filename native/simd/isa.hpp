@@ -8,6 +8,9 @@ namespace tropalign {
 /// Instruction sets compiled in that this processor has, the best first.
 std::vector<std::string> supported_isas();
 
+/// Throws std::runtime_error if this processor has none of the instruction sets compiled in.
+void require_isa();
+
 /// The set named by TROPALIGN_ISA, else the best one. Throws std::runtime_error on a name that is unknown or that this
 /// processor lacks.
 std::string selected_isa();
