@@ -116,7 +116,9 @@ def build(python: str, sets: str) -> int:
     command = [python, "-m", "pip", "install", "--disable-pip-version-check", "-v", "--no-build-isolation", "--no-deps"]
     command += ["-C", f"cmake.define.TROPALIGN_ISAS={sets or sets_before()}", "-e", str(ROOT)]
     progress, lines = Progress(probe()), []
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace") as pip:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
+    ) as pip:
         assert pip.stdout is not None
         for line in pip.stdout:
             lines.append(line.rstrip())

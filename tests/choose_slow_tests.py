@@ -4,13 +4,15 @@
     python tests/choose_slow_tests.py FOLDER
 
 The first command writes the time of each test, and the lines of src that each test reaches. `rc` configures coverage.py
-(CONTRIBUTING.md shows it). Every test of at most FAST seconds stays in `make test`. So do slower ones that reach further
-lines, those with the most lines per second first, until SHARE of all lines is reached.
+(CONTRIBUTING.md shows it). Every test of at most FAST seconds stays in `make test`, and the fastest one of each file.
+So do slower ones that reach further lines, those with the most lines per second first, until SHARE of all lines is
+reached.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 import sys
 from collections import defaultdict
@@ -21,12 +23,17 @@ FAST = 0.25
 #: Of the lines that all tests reach, the share that the chosen ones reach at least.
 SHARE = 0.98
 #: Tests that stay whatever they take: what a reader of README.md types, and every command of the golden tables.
-ALWAYS = ("tests/golden/", "tests/test_docs_examples.py::test_commands[README.md", "tests/native/test_isas.py")
+ALWAYS = ("tests/golden/", "tests/test_docs_examples.py::test_all_of_a_page_runs_in_order[README.md")
 #: Tests that never stay: what they need is not on every machine, or they test the machine.
 NEVER = (
-    "tests/serve/pages/test_pages_in_browser.py", "tests/serve/pages/test_pages_by_axe.py", "tests/workflows/",
-    "tests/test_docs_examples.py", "tests/test_benchmarks.py", "tests/other_processors/", "tests/native/test_vectors.py",
-)  # fmt: skip
+    "tests/native/test_vectors.py",
+    "tests/other_processors/",
+    "tests/serve/pages/test_pages_by_axe.py",
+    "tests/serve/pages/test_pages_in_browser.py",
+    "tests/test_benchmarks.py",
+    "tests/test_docs_examples.py::test_all_of_a_page_runs_in_order",
+    "tests/workflows/",
+)
 
 Lines = dict[str, int]  # file -> one bit per line
 
@@ -41,14 +48,17 @@ def read_lines(folder: Path) -> dict[str, Lines]:
     """The lines that each test reaches, also in processes that it starts."""
     found: dict[str, Lines] = defaultdict(lambda: defaultdict(int))
     for path in sorted(folder.glob(".coverage*")):
-        with sqlite3.connect(path) as data:
-            rows = data.execute(
-                "select context, path, numbits from line_bits join context on context.id = context_id "
-                "join file on file.id = file_id"
-            )
-            for context, file, bits in rows:
-                name = context.rpartition("|")[2].rpartition(" (")[0] or context.rpartition("|")[2]
-                found[name][file] |= int.from_bytes(bits, "little")
+        try:
+            with sqlite3.connect(path) as data:
+                rows = data.execute(
+                    "select context, path, numbits from line_bits join context on context.id = context_id "
+                    "join file on file.id = file_id"
+                ).fetchall()
+        except sqlite3.DatabaseError:  # of a process that a test killed
+            continue
+        for context, file, bits in rows:
+            name = context.rpartition("|")[2]  # of a process that a test started: "node id (call)"
+            found[re.sub(r" \((setup|call|teardown)\)$", "", name)][file] |= int.from_bytes(bits, "little")
     return found
 
 
@@ -74,7 +84,11 @@ def choose(times: dict[str, float], lines: dict[str, Lines]) -> tuple[set[str], 
     for name in lines.keys() - times.keys() | times.keys():
         add(everything, lines.get(name, {}))
     never = {name for name in times if name.startswith(NEVER) and not name.startswith(ALWAYS)}
-    chosen = {name for name, seconds in times.items() if seconds <= FAST or name.startswith(ALWAYS)} - never
+    fastest: dict[str, str] = {}
+    for name in sorted(times, key=lambda name: (-times[name], name)):
+        fastest[name.split("::")[0]] = name
+    chosen = {name for name, seconds in times.items() if seconds <= FAST or name.startswith(ALWAYS)}
+    chosen = (chosen | set(fastest.values())) - never
     reached: Lines = {}
     for name in chosen | (lines.keys() - times.keys()):
         add(reached, lines.get(name, {}))

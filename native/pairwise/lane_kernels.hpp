@@ -11,7 +11,7 @@ namespace tropalign::TROPALIGN_ISA {
 template <class T, class Call>
 auto with_unit(const Scoring &scoring, int n_lanes, Call call) {
     [[maybe_unused]] const int needed = n_lanes * static_cast<int>(sizeof(T));
-    if constexpr (kVectorBytes >= 32 && sizeof(T) < 4)
+    if constexpr (kVectorBytes >= 64 && sizeof(T) < 4)
         if (scoring.traced() && needed <= 16) return call.template operator()<UnitRun<T, 16, true>>();
     if constexpr (kVectorBytes >= 64 && sizeof(T) < 4)
         if (needed <= 32) return call.template operator()<UnitRun<T, 32>>();

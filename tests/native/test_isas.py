@@ -84,7 +84,12 @@ def test_the_progress_of_a_build(capsys, monkeypatch):
 
 
 def test_the_reason_of_a_failed_build():
-    said = ["CMake Error at CMakeLists.txt:9 (message):", "  No C++ compiler is installed: install g++", "", "Call Stack"]
+    said = [
+        "CMake Error at CMakeLists.txt:9 (message):",
+        "  No C++ compiler is installed: install g++",
+        "",
+        "Call Stack",
+    ]
     assert build_core.failure(said) == "No C++ compiler is installed: install g++"
     assert build_core.failure(["a.cpp:1:2: error: expected ';'", "make: failed"]).startswith("a.cpp:1:2: error")
 
@@ -93,5 +98,5 @@ def test_packages_that_cannot_be_installed(monkeypatch):
     for name in ("PIP_NO_INDEX", "UV_OFFLINE"):
         monkeypatch.setenv(name, "1")
     monkeypatch.setattr(packages, "requirements", lambda extras: ["tropalign-has-no-such-package"])
-    with pytest.raises(SystemExit, match="No matching distribution.*\n.*set PIP_INDEX_URL to another one"):
+    with pytest.raises(SystemExit, match=r"No matching distribution.*\n.*set PIP_INDEX_URL to another one"):
         packages.require(sys.executable, [])
