@@ -33,6 +33,8 @@ def _hear_signals():
     for number in (signal.SIGHUP, signal.SIGQUIT):
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, lambda *_: None)  # a program that is started then has the system's own
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # fixtures end the processes that they started
+    os.register_at_fork(after_in_child=lambda: signal.signal(signal.SIGTERM, signal.SIG_DFL))
 
 
 def _compile_once():
