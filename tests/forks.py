@@ -33,7 +33,6 @@ def search():
 
 
 def align_multiple():
-    """A small family."""
     return ta.align_multiple(FAMILY, n_threads=2).columns.tolist()
 
 
@@ -62,7 +61,6 @@ def forked(compute, expected):
 
 
 def main(verb, n):
-    """Some threads compute all the while."""
     compute, stop = VERBS[verb], threading.Event()
     expected = compute()
 

@@ -55,5 +55,4 @@ class Held:
         return pid is not None and self._path.with_name(str(pid)).exists()
 
     def release(self):
-        """Lets them go on."""
         self._path.unlink()

@@ -51,7 +51,6 @@ def test_clustalw_is_measured_by_both_of_its_rules(bench, monkeypatch, tmp_path)
 
 
 def cells_of(part: str) -> list[list[str]]:
-    """The rows of a page's tables."""
     return [[cell.strip() for cell in line[1:-1].split("|")] for line in part.splitlines() if line.startswith("|")]
 
 

@@ -99,7 +99,7 @@ def test_the_peak_of_a_command_is_its_own(bench):
     assert bench.run(["true"]).megabytes < 100 < held.nbytes / 1e6
 
 
-def test_shuffled_copies_keep_composition(bench, tmp_path):
+def test_sets_of_sequences_and_models(bench, tmp_path):
     import search_sets
 
     both = list(search_sets.records(bench.data / "proteins.fa"))  # proteome.fa has the same
@@ -109,19 +109,11 @@ def test_shuffled_copies_keep_composition(bench, tmp_path):
     for (name, text), (source, letters) in zip(texts[len(both) :], both, strict=False):
         assert name == f"{source}_shuffled1" and sorted(text) == sorted(letters) and text != letters
 
-
-def test_joined_sequences_are_the_proteins_in_a_row(bench, tmp_path):
-    import search_sets
-
     search_sets.JOINED = 10_000
     batch = read_sequences(search_sets.joined(PROTEINS, 3, tmp_path / "joined.fa"))
     text = "".join(letters for _, letters in search_sets.records(PROTEINS))
     assert [len(one) for one in batch] == [10_000] * 3
     assert "".join(map(str, batch)) == (text * 9)[:30_000]
-
-
-def test_models_of_a_file_are_its_text(bench):
-    import search_sets
 
     assert search_sets.models_of(MODEL) == {"EFP": MODEL.read_text()}
 

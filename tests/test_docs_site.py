@@ -93,19 +93,13 @@ def test_the_table_of_options_has_those_that_verbs_share(command_line):
     assert all(row.count("|") == head.count("|") for row in rows)
 
 
-def test_the_version_to_cite_is_this_one():
+def test_versions_extras_and_variables_are_told():
     page = (DOCS / "citation.md").read_text()
     assert set(re.findall(r"\d+\.\d+\.\d+", page)) == {tropalign.__version__}
-
-
-def test_every_extra_is_told():
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     told = re.search(r"^## Extras$.*?^## ", (DOCS / "install.md").read_text(), re.M | re.S)
     names = [name for row in re.findall(r"^\| (`.+?) \|", told[0], re.M) for name in re.findall(r"`(\w+)`", row)]
     assert sorted(names) == sorted(extras)
-
-
-def test_every_variable_is_told():
     sources = "".join(path.read_text() for path in (ROOT / "src").rglob("*.py"))
     sources += "".join(path.read_text() for path in (ROOT / "native").rglob("*.cpp"))
     named = set(re.findall(r'(?:getenv\(|environ(?:\.get\(|\[)|^[A-Z]+ = )"(TROPALIGN_\w+)"', sources, re.MULTILINE))
@@ -115,13 +109,10 @@ def test_every_variable_is_told():
     assert named - for_tests - of_workers == told
 
 
-def test_no_page_lies_where_sphinx_writes_its_own():
+def test_pages_and_tables_lie_where_they_should():
     taken = {"search", "genindex", "py-modindex"}
     assert not [path for path in DOCS.glob("*.md") if path.stem in taken]
-
-
-def test_every_table_is_one():
-    """Rows below an empty line, or without the line of hyphens, are shown as text with bars."""
+    # Rows below an empty line, or without the line of hyphens, are shown as text with bars.
     for path in [*DOCS.rglob("*.md"), *ROOT.glob("*.md"), *(ROOT / "examples").rglob("*.md")]:
         text = re.sub(r"^(`{3,}).*?^\1$", "", path.read_text(), flags=re.M | re.S)
         for table in re.findall(r"(?:^ *\|.*\n?)+", text, re.M):

@@ -9,8 +9,6 @@ PATIENCE = 60
 
 
 class OpenedReport(Opened):
-    """A report that is open."""
-
     def wait(self):
         end = time.monotonic() + PATIENCE
         while not self("document.documentElement.dataset.ready"):

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import tropalign
-from formats.conftest import HEADER, context_for, parts_of
+from formats.conftest import context_for, pairs_file
 from formats.test_pairs_html import HOSTILE, MKV, aligned_set, family
+from formats.written import HEADER
 from tropalign.errors import InputError
 from tropalign.formats.pairs import plots as pair_plots
 from tropalign.formats.pairs.plots import MOST_DOTS, equal_words
@@ -20,9 +21,7 @@ pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 
 
 def drawn(kind, table, cuts=()):
-    writer, out = make_writer("plots", kind, HEADER, context_for(table)), io.BytesIO()
-    writer.assemble(parts_of(writer, table, cuts), out)
-    return out.getvalue()
+    return pairs_file(kind, table, cuts, "plots")
 
 
 def test_pictures_are_what_they_say():

@@ -42,11 +42,8 @@ def read_again(text, table):
     return is_minus
 
 
-def test_biopythons_newer_parser_reads_it(write, proteins):
+def test_biopythons_newer_parser_reads_it(write, proteins, strands):
     assert not any(read_again(write("srspair", proteins), proteins))
-
-
-def test_biopythons_newer_parser_reads_both_strands(write, strands):
     assert any(read_again(write("srspair", strands), strands))
 
 

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from formats.conftest import HEADER, context_for, parts_of
+from formats.conftest import context_for, parts_of
 from formats.tables import random_table, reduced
+from formats.written import HEADER
 from tropalign.errors import InputError
 from tropalign.formats.header import Header
 from tropalign.formats.registry import make_writer, restore
@@ -83,7 +84,7 @@ def test_every_column(write, any_table, name):
 
 
 @pytest.mark.parametrize("name", TABLES)
-@pytest.mark.parametrize("columns", [None, ("target", "query_length"), ("cs", "score", "query")])
+@pytest.mark.parametrize("columns", [("target", "query_length"), ("cs", "score", "query")])
 def test_parts_and_shards_make_the_same_file(any_table, name, columns):
     """However the table is cut, and by a writer that knows only what a shard does."""
     table = reduced(any_table, "score") if columns == ("target", "query_length") else any_table
@@ -239,3 +240,8 @@ def test_columns_of_the_report(write, proteins):
     for depth in ("score", "ends"):
         found = read("csv", write("csv", reduced(proteins, depth)))
         assert tuple(found) == default_names(depth, has_strand=False)
+
+
+def test_no_row(write, proteins):
+    lines = write("tsv", proteins.slice(0, 0)).decode().splitlines()
+    assert len(lines) == 5 and lines[-1].split("\t") == list(default_names("alignment", has_strand=False))

@@ -59,7 +59,6 @@ def task(queries, targets=None, mode="local", gap=(11, 1), report="alignment", m
 
 
 def run(job, devices):
-    """The job's results, tile by tile."""
     return [result.value for result in Scheduler(devices).run([job])]
 
 
@@ -177,7 +176,6 @@ def random_store(seed, lengths, filled=0.1, missing=()):
 
 
 def check_relax(device, store_and_again, group, rule, told=None):
-    """A pass with the device's products leaves the bytes of the processor's pass."""
     (store, matrices), (other, _) = store_and_again
     store.relax(*rule, 1)
     products = ProductsOnGpu(device, other, group)

@@ -110,7 +110,6 @@ class HostDevice:
 
 
 def launchers(source):
-    """C functions host_NAME(groups, group_size, arguments...), one for each kernel."""
     out = []
     bare = re.sub(r"/\*.*?\*/", "", source, flags=re.S)
     for name, arguments in re.findall(r"SIMT_KERNEL\(\w+\) (\w+)\((.*?)\)\s*\{", bare, re.S):

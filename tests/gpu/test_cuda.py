@@ -36,17 +36,13 @@ def install(monkeypatch, fake):
     return fake
 
 
-def test_alignments(driver):
+def test_alignments_and_what_is_given_back(driver):
     device = cuda.CudaDevice("cuda:0")
     batch = proteins(random_proteins(1, 30, 60))
     for mode in ("local", "global"):
         check(device, task(batch, mode=mode), MIDDLE)
     check_gpu(device)
     assert driver.launched
-
-
-def test_all_is_given_back(driver):
-    device = cuda.CudaDevice("cuda:0")
     job = task(proteins(random_proteins(2, 10, 60)))
     job.on_gpu(job.tiles()[0], device)
     assert len(driver.blocks) == 5  # what stays for the next tile: sequences (3), steps and matrix
@@ -193,28 +189,22 @@ def test_what_is_found(driver, monkeypatch):
     assert reasons == ["OpenCL devices need pyopencl: pip install 'tropalign[opencl]'"]
 
 
-def test_devices_by_name(driver):
+def test_devices_by_name_and_for_large_jobs(driver):
     names = [device.name for device in open_devices(["cuda:0", "cpu", "cuda:0"], 1, 0)]
     assert names == ["cuda:0", "cpu"]
     assert [device.name for device in open_devices(["auto"], 1, 1000)] == ["cpu"]  # not worth it
     with pytest.raises(DeviceError, match="there is no CUDA device cuda:3: there are 1, cuda:0 the first"):
         open_devices(["cuda:3"], 1, 0)
-
-
-def test_auto_takes_the_cards_for_a_large_job(driver):
     devices = open_devices(["auto"], 1, 10**12)
     assert [device.name for device in devices] == ["cuda:0", "cpu"]
 
 
-def test_no_card(monkeypatch):
+def test_no_library_and_no_card(monkeypatch):
     pytest.importorskip("cuda.bindings.driver")
     fake = FakeDriver(count=0)
     monkeypatch.setattr("cuda.bindings.driver", fake)
     with pytest.raises(DeviceError, match="the NVIDIA driver sees no device"):
         cuda.find()
-
-
-def test_no_library(monkeypatch):
     monkeypatch.setitem(sys.modules, "cuda.bindings", None)
     with pytest.raises(DeviceError, match=r"CUDA devices need cuda-bindings: pip install 'tropalign\[cuda\]'"):
         cuda.find()

@@ -111,13 +111,10 @@ def test_any_shares(host, data):
     check_shares(host, PROTEIN_2, family, SMALL, data.draw(st.sampled_from([0.001, 0.1, 0.5])))
 
 
-def test_no_pairs(host):
+def test_no_pairs_and_odds_that_no_kernel_holds(host):
     codes, offsets, pairs = random_family(6, [5, 6])
     found = PosteriorsOnGpu(host, PROTEIN_2, 0.01).posteriors(codes, offsets, pairs[:0])
     assert [len(array) for array in found] == [0, 0, 0, 0]
-
-
-def test_what_the_processor_computes(host):
     odd = replace(PROTEIN_2, boltzmann=PROTEIN_2.boltzmann * 1000)
     words = "^host: a pair model with odds this large or small is computed on the CPU only$"
     with pytest.raises(DeviceError, match=words):

@@ -23,7 +23,6 @@ FREE_SETS = [FREE_ENDS, (), ("query-start",), ("target-start", "target-end"), ("
 @pytest.mark.parametrize("report", ["score", "ends", "alignment"])
 @pytest.mark.parametrize("mode", MODES)
 def test_hundreds_of_real_pairs(vendor_device, mode, report):
-    """153 pairs of proteins and as many of nucleotides."""
     assert check_real(vendor_device, mode, report, 18, 18) == 306
 
 
@@ -31,7 +30,6 @@ def test_hundreds_of_real_pairs(vendor_device, mode, report):
 @pytest.mark.parametrize("report", ["score", "ends", "alignment"])
 @pytest.mark.parametrize("mode", MODES)
 def test_two_thousand_real_pairs(vendor_device, mode, report):
-    """666 pairs of proteins and 1,378 of nucleotides."""
     assert check_real(vendor_device, mode, report, 37, 53) == 2044
 
 

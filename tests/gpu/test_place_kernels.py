@@ -29,7 +29,6 @@ SCORINGS = [
 
 
 def real():
-    """64 reads and 47 branches."""
     reads = tropalign.read_sequences(str(DATA / "place_reads.fasta"))
     codes = np.zeros(256, np.uint8)
     codes[np.frombuffer(b"ACGT", np.uint8)] = 1, 2, 4, 8

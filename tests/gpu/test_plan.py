@@ -62,17 +62,11 @@ def test_all_pairs_of_a_set_share_profiles(word_bits):
         assert shared / used > 1.7
 
 
-def test_one_query_shares_its_profile():
+def test_profiles_and_groups_of_pairs():
     (launch,) = launches_of(np.zeros(200), np.arange(1, 201), np.full(201, 50))
     assert launch.source == Source.SHARED_ROW and len(launch.units) == 7  # 200 pairs, two per lane of 16
-
-
-def test_unrelated_pairs_have_rows_of_their_own():
     (launch,) = launches_of(np.arange(50), np.arange(50, 100), np.full(100, 50))
     assert launch.source == Source.OWN_ROWS and len(launch.units) == 2
-
-
-def test_long_pairs_have_a_group_each():
     made = launches_of([0, 0, 1], [1, 2, 2], [6000, 5000, 40])
     assert sorted((launch.strips, len(launch.pair)) for launch in made) == [(False, 2), (True, 1)]
 

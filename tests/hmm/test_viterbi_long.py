@@ -110,7 +110,6 @@ def test_a_long_sequence_without_a_possible_path():
 
 
 def test_memory_is_bounded():
-    """Values of all steps would take 1.3 GB."""
     code = """
 import numpy as np
 from tropalign import _native

@@ -18,7 +18,6 @@ OPTIMISATIONS = ["-O3", pytest.param("-O0", marks=pytest.mark.long)]
 
 
 def compiled(path, isa, compiler, flags):
-    """The program that compares all operations, for one instruction set."""
     # Lanes wrap around by design; GCC 12 warns of its own AVX-512 headers.
     options = ["-std=c++20", "-fwrapv", "-w", *flags, f"-DTROPALIGN_ISA={isa}"]
     subprocess.run([compiler, *options, HERE / "vectors.cpp", "-o", path], check=True)

@@ -59,7 +59,6 @@ class Engine:
             assert self._pool.submit(selected_isa).result(timeout=60) == isa
 
     def align(self, queries: list[str], targets: list[str] | None = None, **options: Any) -> dict[str, Any]:
-        """Columns of the alignments, by name; see `align_here`."""
         return self._pool.submit(align_here, queries, targets, options).result(timeout=600)
 
     def close(self) -> None:
@@ -81,7 +80,6 @@ def environment(**variables: str) -> Iterator[None]:
 
 
 def rows(columns: dict[str, Any]) -> list[Expected]:
-    """Rows of depth "alignment" as the oracle writes them."""
     names = Expected.__dataclass_fields__
     return [
         Expected(*(value if isinstance(value, str) else int(value) for value in row))
@@ -110,5 +108,4 @@ def check_engines(
 
 
 def codes(alphabet: Any, text: str) -> list[int]:
-    """Codes of letters."""
     return alphabet.encode(np.frombuffer(text.encode(), np.uint8))[0].tolist()

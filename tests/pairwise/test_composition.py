@@ -144,7 +144,7 @@ def test_sequences_may_be_too_long():
         all_pairs(["ACGTACGTAA"], ["ACGTT" * 4_000_000], matrix=BLASTN, gap=ta.Gap(5, 2))
 
 
-def test_average_composition_changes_nothing():
+def test_average_or_unknown_composition_changes_nothing():
     codes, shares = background(PROTEIN)
     counts = np.rint(1000 * shares).astype(int)
     text = "".join(PROTEIN.letters[code] * n for code, n in zip(codes.tolist(), counts.tolist(), strict=True))
@@ -152,9 +152,6 @@ def test_average_composition_changes_nothing():
     composition = Scaled(Engines(table.queries, None, table.targets, PairOptions(BLOSUM62, ta.Gap(11, 1)), 1 << 28))
     assert composition._parts(Rows(table.query_index, table.target_index, "score", None)).tolist() == [STEPS]
     assert table.corrected_score.tolist() == table.score.tolist()
-
-
-def test_sequences_without_a_residue_are_taken_as_average():
     table = all_pairs(["XXXX", "MKVLAWCC"], ["MKVLAWCC"], alphabet="protein", matrix="BLOSUM62", gap=ta.Gap(11, 1))
     assert table.corrected_score[0] == table.score[0]
 

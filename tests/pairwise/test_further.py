@@ -51,7 +51,6 @@ def family(rng, letters, count, longest=24, copies=(0, 3), between=8):
 
 
 def expected(sequences, matrix, pieces, most, least=1):
-    """Per pair its alignments."""
     letters = [codes(matrix.alphabet, text) for text in sequences]
     return [waterman_eggert.alignments(a, b, matrix.scores, pieces, most, least) for a, b in combinations(letters, 2)]
 
@@ -138,7 +137,6 @@ def test_sequences_of_which_one_is_much_longer(engines):
 
 
 def table_of(queries, targets=None, **how):
-    """One table of local alignments."""
     from tropalign.results.alignments import concatenate
 
     return concatenate(list(ta.align_all(queries, targets, device="cpu", **{"n_threads": 1, "max_hsps": 4, **how})))

@@ -144,7 +144,6 @@ def test_equal_lengths_put_the_query_in_the_rows(engines, mode):
 
 
 def relatives(rng, letters, length, count):
-    """Sequences that differ in a few residues, so that scores grow with the length."""
     first = [rng.choice(letters) for _ in range(length)]
     out = []
     for _ in range(count):

@@ -41,7 +41,6 @@ def odd(match, mismatch):
 
 
 def related(rng, length, letters, *, substitutions, gaps, longest):
-    """Two texts, one a copy of the other with differences."""
     one = rng.choices(letters, k=length)
     other = []
     for letter in one:

@@ -24,7 +24,6 @@ PER_ISA = settings(max_examples=60, suppress_health_check=[HealthCheck.function_
 
 
 def whole(query, target, names=("query", "target"), alphabet=None, **options):
-    """The only row of `align_all`."""
     batch = ta.SequenceBatch.from_strings([query, target], names, alphabet)
     options = {"pairs": [[0, 1]], "n_threads": 1, **options}
     return next(ta.align_all(batch, **options)).row(0)
@@ -116,13 +115,10 @@ def test_lengths_around_vectors_and_beyond_short_ones(isa, mode, length):
         assert_same(row, whole(one, other, mode=mode))
 
 
-def test_the_largest_pairs_are_left_to_the_scheduler():
+def test_scores_beyond_16_bits_and_the_largest_pairs():
     query = "ACGGT" * 1000
     row = ta.align(query, query[7:], report="score", mode="local")
     assert row._lone is None and row.score == 5 * len(query[7:])
-
-
-def test_scores_beyond_16_bits():
     matrix = ta.SubstitutionMatrix.match_mismatch(1_000_000, -1_000_000)
     row = ta.align("ACGTACGTA", "ACGTCGTA", matrix=matrix, gap=ta.Gap(999_999, 0))
     assert (row.score, row.cigar) == (7_000_001, "4=1I4=")

@@ -62,13 +62,10 @@ def test_biopython_finds_the_same_coordinates():
     assert mine.coordinates.dtype == np.int64 and mine.to_biopython().aligned.tolist() == other.aligned.tolist()
 
 
-def test_lesser_depths_have_no_path():
+def test_lesser_depths_and_empty_alignments_have_no_path():
     (table,) = tropalign.align_all(SET, report="ends")
     with pytest.raises(AttributeError, match="ask for report 'alignment'"):
         table[0].to_biopython()
-
-
-def test_an_empty_alignment():
     row = tropalign.align("WWW", "AAA", mode="local")
     assert row.coordinates.shape == (2, 1) and row.cigar == "*"
 
@@ -104,16 +101,13 @@ def test_equal_tables(strands):
         hash(strands)
 
 
-def test_matrix_of_a_set(table):
+def test_matrices_of_a_set_and_of_two(table):
     scores, identities = table.matrix(), table.matrix("identity")
     for row in table:
         i, j = row.query_index, row.target_index
         assert scores[i, j] == scores[j, i] == row.score and identities[i, j] == identities[j, i] == row.identity
     assert np.isnan(scores.diagonal()).all() and (identities.diagonal() == 1).all()
     assert np.array_equal(table.matrix("distance"), 1 - identities)
-
-
-def test_matrix_of_two_sets():
     (table,) = tropalign.align_all({"x": "MKVLAW", "y": "MKIL"}, SET)
     assert np.array_equal(table.matrix().ravel(), table.score)
 

@@ -18,14 +18,11 @@ def same(a, b):
         assert (x is None and y is None) or np.array_equal(x, y), name
 
 
-def test_slices_concatenate(any_table):
+def test_slices_and_chosen_rows(any_table):
     same(concatenate([any_table.slice(0, 3), any_table.slice(3, 3), any_table.slice(3, len(any_table))]), any_table)
     for depth in ("score", "ends"):
         table = reduced(any_table, depth)
         assert len(concatenate([table, table])) == 2 * len(table)
-
-
-def test_take(any_table):
     order = np.array([5, 0, 5, 3])
     taken = any_table.take(order)
     assert taken.cigars() == [any_table.cigars()[k] for k in order]
@@ -69,7 +66,6 @@ def test_offsets_ascend():
 
 
 def test_the_list_of_columns_is_that_of_the_table(any_table):
-    """A column is a field of the table, a cell of the alignment and a line of KEPT_COLUMNS."""
     kept = [column.name for column in KEPT_COLUMNS]
     names = [field.name for field in fields(AlignmentTable)]
     others = {
@@ -175,7 +171,7 @@ def test_shown(any_table):
         assert "30 rows" in repr(reduced(any_table, depth)) and "<table>" in reduced(any_table, depth)._repr_html_()
 
 
-def test_names_are_escaped():
+def test_names_are_escaped_and_letters_that_are_none_not_shown():
     table = random_table(1)
     names = tuple(f"<b>{name}&\x1b[2J\x9b\u202e\n" for name in table.queries.names)
     object.__setattr__(table.queries, "names", names)
@@ -183,9 +179,6 @@ def test_names_are_escaped():
     assert "<b>" not in table[0]._repr_html_() and "&lt;b&gt;" in table[0]._repr_html_()
     for text in (repr(table), repr(table[0]), str(table[0]), table._repr_html_(), table[0]._repr_html_()):
         assert not {"\x1b", "\x9b", "\u202e"} & set(text) and r"&\x1b[2J\x9b\u202e\n" in text.replace("&amp;", "&")
-
-
-def test_letters_that_are_none_are_not_shown():
     table = random_table(2, empties=False)
     object.__setattr__(table.queries, "letters", np.full_like(table.queries.letters, 27))
     assert "\x1b" not in str(table[0]) + table[0]._repr_html_() and "???" in str(table[0])
@@ -202,7 +195,7 @@ def test_empty(any_table):
     same(concatenate([table, any_table]), any_table)
 
 
-def test_arrow_stream(any_table):
+def test_arrow_streams_copy_no_numbers(any_table, monkeypatch):
     pa = pytest.importorskip("pyarrow")
     for table in (any_table, reduced(any_table, "ends"), reduced(any_table, "score")):
         read = pa.table(table)
@@ -210,16 +203,9 @@ def test_arrow_stream(any_table):
             assert read[name].to_pylist() == values.tolist(), name
     empty = empty_table(any_table.queries, any_table.targets, "alignment", any_table.strand is not None)
     assert pa.RecordBatchReader.from_stream(empty).schema == pa.table(any_table).schema
-
-
-def test_arrow_stream_in_batches(any_table, monkeypatch):
-    pa = pytest.importorskip("pyarrow")
     whole = pa.table(any_table)
     monkeypatch.setattr("tropalign.results.export.ARROW_ROWS", 7)
     assert pa.RecordBatchReader.from_stream(any_table).read_all().equals(whole)
-
-
-def test_arrow_does_not_copy_numbers(any_table):
     pa = pytest.importorskip("pyarrow")
     buffer = pa.table(any_table)["score"].chunk(0).buffers()[1]
     assert buffer.address == any_table.score.ctypes.data

@@ -67,14 +67,11 @@ def test_no_public_class_is_left_out(results):
     assert shown <= {type(each).__name__ for each in results[0]}
 
 
-def test_results_of_the_same_content_are_equal_also_pickled(results):
+def test_results_of_the_same_content_are_equal_and_short(results):
     for one, again in zip(*results, strict=True):
         assert one == again and pickle.loads(pickle.dumps(one)) == one, one
         assert one != 1
     assert len(results[0]) == sum(a == b for a in results[0] for b in results[1])
-
-
-def test_results_are_short_and_escape_themselves_in_notebooks(results):
     for one in results[0]:
         assert len(repr(one).splitlines()[0]) <= MOST_LETTERS, one
         assert one._repr_html_().startswith("<"), one

@@ -110,13 +110,10 @@ def test_thresholds_come_from_pyhmmer(models, sequences):
     assert Hits.from_pyhmmer(cut).thresholds.bit_cutoffs == "trusted"
 
 
-def test_a_scan_by_cutoffs(models, sequences):
+def test_cutoffs_of_scans_and_nothing_of_pyhmmers(models, sequences):
     results = list(pyhmmer.hmmscan(sequences, models[:2], cpus=1, bit_cutoffs="gathering"))
     with pytest.raises(ValueError, match="pyhmmer does not keep the cutoffs of a scan's models"):
         Hits.from_pyhmmer(results)
-
-
-def test_none_of_pyhmmers():
     with pytest.raises(ValueError, match="there are no TopHits: give one or several"):
         Hits.from_pyhmmer([])
 

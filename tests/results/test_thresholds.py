@@ -19,16 +19,13 @@ def by_p(*values, **others):
     return made_found([(f"t{k}", {"log_p": math.log(p), "bits": 10 - k}, ONE) for k, p in enumerate(values)], **others)
 
 
-def test_evalues_are_of_all_targets():
+def test_evalues_are_of_all_targets_or_of_a_given_space():
     hits = judged(by_p(0.01, 0.2, 0.09, 0.00005), Thresholds())
     assert hits.names == ("t3", "t0", "t2")
     assert hits.evalue.tolist() == [math.exp(math.log(p)) * 100 for p in (0.00005, 0.01, 0.09)]
     assert hits.is_included.tolist() == [True, False, False]
     assert (hits.Z, hits.domZ.tolist()) == (100, [3])
     assert hits.domain_c_evalue.tolist() == [math.exp(math.log(1e-6)) * 3] * 3
-
-
-def test_a_given_search_space():
     hits = judged(by_p(0.01, 0.2, 0.1, 0.0001), Thresholds(Z=1, domZ=7))
     assert (len(hits), hits.Z, hits.domZ.tolist()) == (4, 1, [7])
 
@@ -102,11 +99,15 @@ def test_the_order_of_hits():
     assert judged(made_found(rows), Thresholds(incT=0)).target.tolist() == [3, 2, 1, 0, 4]
 
 
-def test_queries_stay_in_order():
+def test_queries_stay_in_order_also_without_hits():
     rows = [(f"t{k}", {"log_p": -20 - k, "query": k % 2}, ONE) for k in range(6)]
     hits = judged(made_found(rows, queries=(PFAM, Query("r", 3))), Thresholds())
     assert hits.query.tolist() == [0, 0, 0, 1, 1, 1]
     assert hits.names == ("t4", "t2", "t0", "t5", "t3", "t1")
+    found = made_found([])
+    own = verdicts(found, Thresholds())
+    assert (len(own.is_included), own.columns["domZ"].tolist()) == (0, [0])
+    assert "0 of 1 query in 100 targets" in repr(judged(found, Thresholds()))
 
 
 def test_the_same_alignment_is_reported_once():
@@ -152,13 +153,6 @@ def verdict_columns(found, rows):
     from tropalign.results.found_hits import chosen
 
     return chosen(found, np.flatnonzero(rows))
-
-
-def test_no_hits():
-    found = made_found([])
-    own = verdicts(found, Thresholds())
-    assert (len(own.is_included), own.columns["domZ"].tolist()) == (0, [0])
-    assert "0 of 1 query in 100 targets" in repr(judged(found, Thresholds()))
 
 
 @pytest.mark.parametrize(

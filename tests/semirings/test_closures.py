@@ -38,7 +38,6 @@ def as_type(weights, dtype, sign=1):
 
 
 def as_floats(values, sign=1):
-    """The inverse of `as_type`."""
     found = values.astype(float)
     if values.dtype.kind == "i":
         limits = np.iinfo(values.dtype)
@@ -239,9 +238,13 @@ def test_stars_of_numbers_are_the_sums_of_powers():
         np.testing.assert_allclose(closure(np.log(upper), LOG), np.log(np.eye(3) + upper + upper @ upper))
 
 
-def test_only_tropical_semirings_have_predecessors():
+def test_predecessors_are_tropical_and_the_matrix_is_left_alone():
     with pytest.raises(UsageError, match="real has no predecessors"):
         closure([[0.5]], REAL, predecessors=True)
+    weights = weights_of(70)
+    before = weights.copy()
+    closure(weights)
+    np.testing.assert_array_equal(weights, before)
 
 
 def test_progress_can_end_it():
@@ -254,10 +257,3 @@ def test_progress_can_end_it():
     weights = np.random.default_rng(0).random((2500, 2500))
     with pytest.raises(Enough):
         closure(weights, n_threads=1, progress=stop)
-
-
-def test_the_matrix_is_left_as_it_was():
-    weights = weights_of(70)
-    before = weights.copy()
-    closure(weights)
-    np.testing.assert_array_equal(weights, before)

@@ -25,7 +25,6 @@ def random_matrix(rng, shape, dtype, semiring, reach=50, share=0.3):
 
 
 def wide(matrix, semiring):
-    """The same numbers as floats, with an infinity."""
     numbers = matrix.astype(np.float64)
     numbers[matrix == zero_of(semiring, matrix.dtype)] = semiring.zero
     return numbers

@@ -17,13 +17,11 @@ from tropalign.tropical import DenseGraph, Graph, shortest_paths
 
 
 def edges_of(n, n_edges, seed=0, lowest=1, highest=50):
-    """Some edges with weights, among them loops and double ones."""
     rng = np.random.default_rng(seed)
     return rng.integers(0, n, n_edges), rng.integers(0, n, n_edges), rng.integers(lowest, highest, n_edges)
 
 
 def matrix_of(graph):
-    """The weights as plain floats."""
     found = graph.matrix().astype(float)
     if graph.weights.dtype.kind == "i":
         found[graph.matrix() == np.iinfo(graph.weights.dtype).max] = np.inf
@@ -230,9 +228,6 @@ def test_memory_is_refused_before_it_is_taken():
     with pytest.raises(ResourceError, match=r"distances of 100000 vertices needs .* GiB of memory and 95.4 MiB are"):
         shortest_paths(graph, memory_bytes=100_000_000)
     assert shortest_paths(graph, sources=[0], memory_bytes=100_000_000).distances.shape == (1, 100_000)
-
-
-def test_memory_of_a_wider_type_is_refused_before_it_is_taken():
     weights = np.full((300, 300), 32767, np.int16)
     weights[0, 1] = 16000  # many pairs have no path, and the bounds do not suffice
     assert shortest_paths(weights, memory_bytes=90_000 * 8).distance(0, 1) == 16000
@@ -301,26 +296,20 @@ def test_wrong_numbers_of_vertices():
         DenseGraph.from_matrix([[1, 2], [3]])
 
 
-def test_undirected_negative_edges_are_cycles():
+def test_weights_and_cycles_that_are_refused():
     with pytest.raises(NegativeCycle, match=r"the cycle a -> b -> a is negative .its weight is -4."):
         Graph.from_edges([0], [1], [-2.0], names=["a", "b"], is_directed=False)
-
-
-def test_networkx_weights_that_are_no_numbers():
     graph = nx.Graph()
     graph.add_edge("a", "b", weight="far")
     with pytest.raises(InputError, match="the edge from a to b is 'far', no number"):
         shortest_paths(graph)
 
 
-def test_pickles_have_the_paths():
+def test_results_are_pickled_and_shown():
     inf = np.inf
     for graph in (np.array([[0, 1.0, inf], [inf, 0, 2.0], [inf, inf, 0]]), nx.path_graph(3, nx.DiGraph)):
         found = shortest_paths(graph)
         other = pickle.loads(pickle.dumps(found))
         np.testing.assert_array_equal(other.distances, found.distances)
         assert other.path(0, 2) == found.path(0, 2) == [0, 1, 2] and other.path(2, 0) == []
-
-
-def test_what_is_shown():
     assert repr(shortest_paths(np.zeros((2, 2)))) == "<ShortestPaths from 2 to 2 vertices, by closure, float64>"

@@ -22,13 +22,10 @@ def test_codes_are_positions_in_any_case(alphabet):
     assert alphabet.decode(codes) == alphabet.letters
 
 
-def test_unknown_bytes_become_the_wildcard():
+def test_unknown_bytes_become_the_wildcard_and_u_is_read_as_t():
     codes, unknown = ta.PROTEIN.encode(np.arange(256, dtype=np.uint8))
     assert unknown.sum() == 256 - 2 * 26 - 1
     assert (codes[unknown] == ta.PROTEIN.code("X")).all()
-
-
-def test_u_is_read_as_t():
     assert ta.NUCLEOTIDE.encode(letters("uU"))[0].tolist() == [ta.NUCLEOTIDE.code("T")] * 2
 
 

@@ -23,7 +23,6 @@ READS_TEXT = b">a one\nAC-GT\nac\n>\nA.C\n>b\n\n>a\nNN__\n"
 
 
 def records(blocks):
-    """(name, letters) of all."""
     return [
         (name, block.letters[block.offsets[k] : block.offsets[k + 1]].tobytes().decode())
         for block in blocks

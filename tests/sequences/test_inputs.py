@@ -63,14 +63,11 @@ def test_understood(sequences, names):
     assert batch.names == names and [batch.text(k) for k in range(2)] == [ONE, TWO]
 
 
-def test_align_all_takes_the_same():
+def test_align_and_align_all_take_the_same():
     (wanted,) = ta.align_all([ONE, TWO])
     for sequences in ({"a": ONE, "b": TWO}, [SeqRecord(Seq(ONE), "a"), SeqRecord(Seq(TWO), "b")]):
         (table,) = ta.align_all(sequences)
         assert table.score.tolist() == wanted.score.tolist() and table.row(0).query == "a"
-
-
-def test_align_keeps_names():
     row = ta.align(SeqRecord(Seq(ONE), "x"), Sequence("y", TWO, ta.PROTEIN))
     assert (row.query, row.target) == ("x", "y")
     row = ta.align(ONE.encode(), Seq(TWO))

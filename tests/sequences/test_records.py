@@ -24,7 +24,6 @@ LINES = st.lists(
 
 
 def spelled(lines):
-    """A file of these records."""
     return b"".join(
         end.join([b"@" + name, letters, b"+" + name if plus == b"same" else plus, b"I" * len(letters), b""])
         for name, letters, plus, end in lines
@@ -45,7 +44,6 @@ def by_dnaio(data):
 
 
 def by_tropalign(data):
-    """The same, as blocks of records come."""
     found = []
     try:
         for block in records.records_of_file(io.BytesIO(data)):

@@ -234,10 +234,12 @@ def test_a_failed_build_leaves_what_was_there(store, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["bad.fa", "x.fa", "x.tdb"]
 
 
-def test_an_output_is_never_an_input(fasta, store):
+def test_a_store_that_cannot_be_written(fasta, store):
     for path in (fasta, store.path):
         with pytest.raises(UsageError, match="is an input: name another file to write to"):
             SequenceStore.build([path], path)
+    with pytest.raises((ResourceError, InputError)):
+        SequenceStore.build(fasta, "/proc/x.tdb")
 
 
 def test_while_another_process_writes_it(fasta, tmp_path):
@@ -251,11 +253,6 @@ def test_while_another_process_writes_it(fasta, tmp_path):
             SequenceStore.build(fasta, path)
         other.communicate("\n")
     assert len(SequenceStore.build(fasta, path)) == 4
-
-
-def test_full_disk(fasta):
-    with pytest.raises((ResourceError, InputError)):
-        SequenceStore.build(fasta, "/proc/x.tdb")
 
 
 def test_the_file_begins_with_its_magic(store, tmp_path):

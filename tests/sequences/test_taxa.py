@@ -82,16 +82,16 @@ def test_names_that_are_no_accessions_have_the_taxids_of_their_own_lines():
         assert TaxonTable("t", rows).name_of(name) is None
 
 
-def test_headers_of_uniprot_have_taxids(fasta, tmp_path):
+def test_headers_have_taxids_in_stores_and_tables(fasta, tmp_path):
     store = SequenceStore.build(fasta, tmp_path / "x.tdb")
     assert told(store.taxa) == [(9606, ""), (0, ""), (0, ""), (4, "")]
     store.verify()
-
-
-def test_a_table_goes_before_headers(fasta, tmp_path):
     text = "accession\ttaxid\n# a remark\n\nb\t562\tBacteria;E. coli\na\t83333\t\nb\t562\tBacteria;E. coli\n"
     store = SequenceStore.build(fasta, tmp_path / "x.tdb", table(tmp_path, text))
     assert told(store.taxa) == [(83333, ""), (562, "Bacteria;E. coli"), (0, ""), (4, "")]
+    store = SequenceStore.build(fasta, tmp_path / "x.tdb")
+    stored = stored_batch(store.path, 0)
+    assert told(stored.taxa) == told(store.taxa) and told(stored[[3, 0]].taxa) == [(4, ""), (9606, "")]
 
 
 @pytest.mark.parametrize("is_archive", [False, True])
@@ -139,12 +139,6 @@ def test_a_batch_has_the_taxa_of_its_store(fasta, tmp_path):
     assert told(pickle.loads(pickle.dumps(batch)).taxa) == expected
     plain = ta.read_sequences(tmp_path / "z.fa")
     assert plain.taxa is None and plain[[0]].taxa is None and pickle.loads(pickle.dumps(plain)).taxa is None
-
-
-def test_a_store_that_stays_in_its_file(fasta, tmp_path):
-    store = SequenceStore.build(fasta, tmp_path / "x.tdb")
-    stored = stored_batch(store.path, 0)
-    assert told(stored.taxa) == told(store.taxa) and told(stored[[3, 0]].taxa) == [(4, ""), (9606, "")]
 
 
 def test_nothing_changes_where_nothing_is_known(tmp_path):

@@ -98,13 +98,10 @@ def test_no_such_frame(frames):
         ta.translate(ta.SequenceBatch.from_strings(["ACGTACGT"]), frames=frames)
 
 
-def test_what_is_no_nucleotide():
+def test_odd_nucleotides_and_short_sequences():
     for wrong in (ta.SequenceBatch.from_strings(["MKVLAW"]), ["ACGT"]):
         with pytest.raises(ta.InputError, match=r"^only nucleotides are translated: give nucleotide sequences"):
             ta.translate(wrong)
-
-
-def test_a_sequence_shorter_than_a_codon():
     batch = ta.SequenceBatch.from_strings({"long": "ACGTA", "short": "AC"}, alphabet="nucleotide")
     with pytest.raises(ta.InputError, match=r"^record 'short': the sequence is shorter than a codon in each frame"):
         ta.translate(batch)

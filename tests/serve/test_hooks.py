@@ -90,6 +90,9 @@ def test_addresses_that_may_be_called():
     check_hook("http://chat.local:8065/hooks/1", ("Chat.local:8065",))
     check_hook("http://chat.local/hooks/1", ("chat.local",))
     check_hook("https://chat.local:443/hooks/1", ("chat.local",))
+    words = ["*", "Chat.Local", "10.0.0.1:08025"]
+    assert list(map(hook_host, words)) == ["*", "chat.local", "10.0.0.1:8025"]
+    assert is_public("93.184.215.14") and is_public("2606:2800:21f:cb07:6820:80da:af6b:8b2c")
 
 
 @pytest.mark.parametrize(
@@ -101,11 +104,6 @@ def test_words_that_are_no_host_are_refused_at_the_start(word, capsys):
     assert "is no host: write chat.example.org, localhost:8025, or * for any" in capsys.readouterr().err
 
 
-def test_hosts_of_an_operator_are_read():
-    words = ["*", "Chat.Local", "10.0.0.1:08025"]
-    assert list(map(hook_host, words)) == ["*", "chat.local", "10.0.0.1:8025"]
-
-
 @pytest.mark.parametrize(
     "address",
     ["127.0.0.1", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1", "0.0.0.0", "224.0.0.1",
@@ -114,10 +112,6 @@ def test_hosts_of_an_operator_are_read():
 )  # fmt: skip
 def test_addresses_that_are_not_public(address):
     assert not is_public(address)
-
-
-def test_public_addresses():
-    assert is_public("93.184.215.14") and is_public("2606:2800:21f:cb07:6820:80da:af6b:8b2c")
 
 
 def test_a_name_with_a_private_address_is_not_called(monkeypatch):

@@ -61,8 +61,6 @@ class Session(socketserver.StreamRequestHandler):
 
 @pytest.fixture
 def post():
-    """A mail server that keeps what it gets."""
-
     class Post(socketserver.ThreadingTCPServer):
         daemon_threads, allow_reuse_address = True, True
         hangs = refuses = False

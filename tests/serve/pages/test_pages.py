@@ -387,12 +387,15 @@ def test_past_jobs_are_found_and_paged(site):
     assert site.http.get("/jobs?state=nonsense&verb=rm&after=x'y").status_code in (200, 422)
 
 
-def test_lists_are_live_while_something_is_going_on(site):
+def test_a_jobs_lists_are_live_while_it_goes_on_and_its_page_says_how_programs_ask(site):
     job = site.submit()
     assert site.page("/jobs").one("div", id="jobs")["data-poll"] == "5"
     assert site.page("/").one("div", id="jobs")["data-poll"] == "5"
     site.finish(job, main=TSV)
     assert "data-poll" not in site.page("/jobs").one("div", id="jobs").attributes
+    job = site.submit()
+    site.finish(job, main=("a.nwk", "text/plain", b"(a:1,b:2);\n"))
+    assert "wrap" in page_classes(site.page(f"/jobs/{job.id}"))
 
 
 @pytest.mark.parametrize(
@@ -414,7 +417,7 @@ def test_a_database_without_a_name_is_called_by_its_file(site):
     assert answer.json()["title"] == "swissprot.fa", answer.text
 
 
-def test_title_and_tags_are_changed(site):
+def test_title_tags_and_format_are_changed(site):
     job = site.submit()
     answer = site.http.post(f"/jobs/{job.id}/edit", data={"title": "New  title", "tags": "one, two"})
     assert answer.status_code == 303
@@ -422,6 +425,13 @@ def test_title_and_tags_are_changed(site):
     assert (changed.title, changed.tags) == ("New title", ("one", "two"))
     site.http.post(f"/jobs/{job.id}/edit", data={"title": " ", "tags": ""})
     assert site.storage.jobs.get(job.id).title == "New title"
+    site.finish(job, main=TSV)
+    page = site.page(f"/jobs/{job.id}")
+    assert page.one("form", action=f"/jobs/{job.id}/formats/paf")
+    answer = site.http.post(f"/jobs/{job.id}/formats/paf")
+    other = site.storage.jobs.get(answer.headers["location"].rpartition("/")[2])
+    assert other.id != job.id and other.request["format"] == "paf"
+    assert site.http.post(f"/jobs/{job.id}/formats/exe").status_code == 422
 
 
 def test_a_job_is_shared_read_only_until_it_is_not(site):
@@ -450,17 +460,6 @@ def test_a_job_is_cancelled_and_deleted_after_a_question(site):
     assert site.http.get(f"/jobs/{job.id}").status_code == 200
     assert site.http.post(page.one("main").one("form")["action"]).headers["location"] == "/jobs"
     assert "there is no such job" in text_of(check_page(site.page(f"/jobs/{job.id}", 404)))
-
-
-def test_another_format_is_another_job(site):
-    job = site.submit()
-    site.finish(job, main=TSV)
-    page = site.page(f"/jobs/{job.id}")
-    assert page.one("form", action=f"/jobs/{job.id}/formats/paf")
-    answer = site.http.post(f"/jobs/{job.id}/formats/paf")
-    other = site.storage.jobs.get(answer.headers["location"].rpartition("/")[2])
-    assert other.id != job.id and other.request["format"] == "paf"
-    assert site.http.post(f"/jobs/{job.id}/formats/exe").status_code == 422
 
 
 def test_another_format_leaves_out_what_does_not_go_with_it(site):
@@ -579,7 +578,7 @@ def test_who_has_no_token_is_asked_for_it(closed_site):
     assert "alice" in page.one("header").text and "Log out" in page.one("header").text
 
 
-def test_static_files_are_kept_by_their_content(site):
+def test_static_files_are_small_and_kept_by_their_content(site):
     page = site.page("/")
     links = [element.get("href") or element.get("src") for element in page.all("link", "script")]
     assert len(links) == 3 and all(re.search(r"\?v=[0-9a-f]{12}$", link) for link in links)
@@ -587,9 +586,6 @@ def test_static_files_are_kept_by_their_content(site):
         assert site.http.get(link).headers["cache-control"] == "public, max-age=31536000, immutable"
         assert site.http.get(link.partition("?")[0]).headers["cache-control"] == "no-cache"
         assert "immutable" not in site.http.get(link.partition("?")[0] + "?v=0123").headers["cache-control"]
-
-
-def test_style_and_scripts_are_small():
     assert (WEB / "static" / "page.css").stat().st_size < 20_000
     assert sum(path.stat().st_size for path in (WEB / "static").glob("*.js")) < 15_000
 
@@ -605,27 +601,21 @@ def test_colours_are_those_of_the_reports():
             assert f"--{name}:{value};" in ours
 
 
-def test_the_theme_is_remembered(site):
+def test_the_theme_is_remembered_and_help_has_the_servers_address(site):
     assert "class" not in site.page("/").one("html").attributes
     site.http.cookies.set("theme", "dark")
     assert site.page("/").one("html")["class"] == "dark"
     site.http.cookies.set("theme", '"><script>')
     assert "class" not in site.page("/").one("html").attributes
-
-
-def test_help_has_the_routes_and_this_servers_address(site):
     page = text_of(site.page("/help"))
     assert f"--server {site.url}" in page and "/api/v1/jobs/{id}/events" in page
 
 
-def test_what_is_pasted_has_to_begin_with_a_name(site):
+def test_what_is_pasted_begins_with_a_name_and_keeps_that_of_an_example(site):
     answer = site.send("pairs", queries__text="MKVLA\n")
     assert answer.status_code == 422
     sentence = "Queries: this begins with no name: put a line with > and a name before each sequence"
     assert check_page(parsed(answer.text)).one("p", id="queries-error").text == sentence
-
-
-def test_a_pasted_example_keeps_the_name_of_its_file(site):
     from tropalign.serve.web.form_pages import example_bytes
 
     skip_without(served_verb("pairs"))
@@ -650,14 +640,7 @@ def test_a_message_names_options_as_the_form_does_and_a_failed_job_has_no_result
     assert "--fetch" not in page.text
 
 
-def test_a_result_of_one_long_line_is_wrapped(site):
-    job = site.submit()
-    site.finish(job, main=("a.nwk", "text/plain", b"(a:1,b:2);\n"))
-    assert "wrap" in page_classes(site.page(f"/jobs/{job.id}"))
-
-
 def page_classes(page):
-    """Of the result's beginning."""
     return next(each["class"] for each in page.all("pre") if "preview" in each.get("class", "")).split()
 
 

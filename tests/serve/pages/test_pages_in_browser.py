@@ -30,8 +30,6 @@ for (const kind of ["dragenter", "dragover", "drop"])
 
 
 class Visitor:
-    """Somebody at the browser."""
-
     def __init__(self, browser, site):
         self.browser, self.site = browser, site
 
@@ -82,7 +80,6 @@ class Visitor:
         self.until(lambda: self.one(selector).click() or True)
 
     def until_job(self, state="done"):
-        """Waits on a job's page; gives the job."""
         self.until(lambda: "/jobs/" in self.browser.current_url)
         self.until(lambda: self.one(".lead .state").text.startswith(state))
         return self.site.storage.jobs.get(self.browser.current_url.rpartition("/")[2])
@@ -124,7 +121,6 @@ def visitor(browser, working_site):
 
 @pytest.fixture(scope="module")
 def done_job(working_site):
-    """A job with a report, computed."""
     job = working_site.submit(queries__text=FASTA, outputs=["report"], title="A finished job", tags="one,two")
     end = time.monotonic() + 180
     while not (job := working_site.storage.jobs.get(job.id)).state.is_final:
@@ -346,7 +342,7 @@ def test_a_list_shows_new_states_by_itself(visitor):
     visitor.until(lambda: visitor.site.storage.jobs.get(job.id).state.is_final)
 
 
-def test_a_command_is_copied(visitor, done_job):
+def test_a_command_is_copied_by_a_button_of_one_height(visitor, done_job):
     visitor.command("Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
     visitor.go(f"/jobs/{done_job.id}")
     button = visitor.all("button[data-copy]")[0]
@@ -354,9 +350,6 @@ def test_a_command_is_copied(visitor, done_job):
     visitor.until(lambda: button.text == "Copied")
     assert visitor.one("#said").get_attribute("textContent") == "Copied"
     assert json.loads(visitor.run("return JSON.stringify(arguments[0].dataset.copy)", button)) == done_job.command
-
-
-def test_buttons_that_copy_are_not_squeezed(visitor):
     visitor.go("/help")
     height = "return arguments[0].offsetHeight"
     assert len({visitor.run(height, button) for button in visitor.all("button[data-copy]")}) == 1

@@ -37,12 +37,10 @@ def test_the_user_of_this_machine_shows_the_token_in_the_folder(local):
     path = local.storage.files.folder.parent / "local.token"
     assert path.read_text() == f"{local.token}\n" and stat.S_IMODE(path.stat().st_mode) == 0o600
     assert local.get("/api/v1/me").json["user"] == "local"
-
-
-def test_the_printed_address_lets_a_browser_in(local):
     browser, cookie = by_address(local)
     assert browser.get("/api/v1/me", headers=cookie).json["user"] == "local"
     assert browser.get("/", headers=cookie).status == 200
+    assert local.submit()["state"] == "queued"
 
 
 @pytest.mark.parametrize("headers", [{}, {"X-Forwarded-For": "127.0.0.1"}, {"Host": "localhost"}])
@@ -103,14 +101,11 @@ def test_a_first_token_closes_the_open_door(local):
         assert local.get("/api/v1/me").status == 401  # nor does it open again
 
 
-def test_a_token_says_who_asks(users):
+def test_a_token_says_who_asks_until_it_is_revoked(users):
     assert users.alice.get("/api/v1/me").json["user"] == "alice"
     answer = users.stranger.get("/api/v1/me")
     assert answer.status == 401 and answer.headers["WWW-Authenticate"].startswith("Bearer")
     assert answer.error == "the server needs a token: send it as Authorization: Bearer TOKEN"
-
-
-def test_a_revoked_token_is_worth_nothing(users):
     assert users.alice.get("/api/v1/me").status == 200
     users.server.storage.tokens.revoke("alice")
     assert users.alice.get("/api/v1/me").status == 401
@@ -121,15 +116,12 @@ def test_wrong_tokens_of_an_address_are_counted(users):
     assert [forged.get("/api/v1/me").status for _ in range(11)] == [401] * 10 + [429]
 
 
-def test_a_session_by_its_cookie(users):
+def test_a_session_by_its_cookie_until_logout(users):
     answer, cookie = log_in(users.stranger, users.alice.token, **own_origin(users.stranger))
     assert answer.status == 303 and answer.headers["location"] == "/jobs"
     said = answer.headers["set-cookie"]
     assert "HttpOnly" in said and "SameSite=lax" in said and "Secure" not in said
     assert users.stranger.get("/api/v1/me", headers={"Cookie": cookie}).json["user"] == "alice"
-
-
-def test_a_cookie_is_worth_nothing_after_logout(users):
     _, cookie = log_in(users.stranger, users.alice.token, **own_origin(users.stranger))
     headers = {"Cookie": cookie, **own_origin(users.stranger)}
     assert users.stranger.post("/logout", headers=headers).status == 303
@@ -180,10 +172,6 @@ def test_what_a_browser_says_of_another_page_counts(local, site):
     assert submit(**{"Sec-Fetch-Site": site}) == 403
     assert submit(**{"Sec-Fetch-Site": site}, **own_origin(local)) == 403
     assert submit(**{"Sec-Fetch-Site": "same-origin"}) == 201
-
-
-def test_programs_of_this_machine_need_no_word(local):
-    assert local.submit()["state"] == "queued"
 
 
 def test_a_form_with_its_word_is_taken(local, users):

@@ -16,12 +16,13 @@ def test_a_file_is_known_by_its_content(local):
     assert answer.status == 201
     assert answer.json == {"file": hashlib.sha256(PAIR).hexdigest(), "name": "a b.fa", "size": len(PAIR)}
     assert local.send(gzip.compress(PAIR)) != local.send(PAIR) == answer.json["file"]
-
-
-def test_a_file_comes_in_chunks_of_any_size(local):
     data = PAIR * 200_000
     answer = local.ask("POST", "/api/v1/files", iter([data[:7], data[7:1_000_000], data[1_000_000:]]))
     assert answer.json["file"] == hashlib.sha256(data).hexdigest()
+    body = {"verb": "pairs", "inputs": {"queries": [{"text": PAIR.decode(), "name": "pasted.fa"}]}}
+    job = local.post("/api/v1/jobs", body).json
+    assert job["inputs"][0]["file"] == hashlib.sha256(PAIR).hexdigest()
+    assert local.storage.jobs.get(job["id"]).request["inputs"]["queries"][0].get("text") is None
 
 
 def test_a_job_from_submission_to_results(local):
@@ -64,13 +65,6 @@ def test_a_job_is_new_whatever_the_clocks_say(local, monkeypatch):
     body = {"verb": "pairs", "inputs": {"queries": [{"file": local.send(), "name": "pair.fa"}]}}
     assert local.post("/api/v1/jobs", {**body, "options": {"mode": "global"}}).status == 201
     assert [entry.action for entry in local.storage.audit.entries()].count("submit") == 2
-
-
-def test_a_pasted_text_is_a_file(local):
-    body = {"verb": "pairs", "inputs": {"queries": [{"text": PAIR.decode(), "name": "pasted.fa"}]}}
-    job = local.post("/api/v1/jobs", body).json
-    assert job["inputs"][0]["file"] == hashlib.sha256(PAIR).hexdigest()
-    assert local.storage.jobs.get(job["id"]).request["inputs"]["queries"][0].get("text") is None
 
 
 @pytest.mark.parametrize(

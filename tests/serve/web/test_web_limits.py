@@ -28,17 +28,11 @@ def incoming(client):
     return list((client.storage.files.folder / "incoming").iterdir())
 
 
-def test_a_file_of_the_size_allowed(small):
+def test_a_file_of_the_size_allowed_and_a_longer_one(small):
     assert small.post("/api/v1/files", os.urandom(100_000)).status == 201
-
-
-def test_a_longer_one_is_refused_before_it_is_read(small):
     answer = small.post("/api/v1/files", b"x" * 100_001)
     assert answer.status == 413 and answer.headers["Connection"] == "close"
     assert answer.error == "more than 100,000 bytes are not taken here: send less, or ask the operator for more"
-
-
-def test_a_client_that_sends_all_before_it_listens_hears_why(small):
     assert small.post("/api/v1/files", b"x" * 20_000_000).status == 413
 
 
@@ -47,9 +41,6 @@ def test_chunks_are_counted_as_they_come(small):
     with suppress(BrokenPipeError, ConnectionResetError):
         assert small.ask("POST", "/api/v1/files", chunks).status == 413
     assert incoming(small) == []
-
-
-def test_chunks_of_json_are_counted_too(small):
     job = small.submit()
     chunks = [b'{"title": "', *[b"x" * 10_000] * 10, b'"}']
     with suppress(BrokenPipeError, ConnectionResetError):
@@ -75,19 +66,19 @@ def test_methods_of_an_address_are_told_whole(small):
             assert (answer.status, answer.headers["Allow"]) == (405, methods)
 
 
-def test_a_body_that_does_not_come(small):
+def test_what_does_not_come_is_not_waited_for(small):
     begin = time.monotonic()
     head = HEAD + b"Authorization: Bearer %s\r\n" % small.token.encode()
     answer = small.raw([head + b"Content-Length: 90000\r\n\r\n", b"x"])
     assert answer.startswith(b"HTTP/1.1 408") and time.monotonic() - begin < 4
     assert b"the body comes too slowly" in answer and incoming(small) == []
-
-
-def test_a_form_of_nobody_that_does_not_come(small):
-    """Its word is looked for before anything else is done: that has a time limit, too."""
+    # Its word is looked for before anything else is done: that has a time limit, too.
     head = b"POST /login HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/x-www-form-urlencoded\r\n"
     answer = small.raw(head + b"Transfer-Encoding: chunked\r\n\r\n1\r\nx\r\n")
     assert answer.startswith(b"HTTP/1.1 408")
+    begin = time.monotonic()
+    assert small.raw([b"GET /healthz HTTP/1.1\r\n", *[b"X-A: b\r\n"] * 30], wait=0.1) == b""
+    assert time.monotonic() - begin < 4
 
 
 def parts(n, size):
@@ -119,12 +110,6 @@ def test_users_who_have_sent_much_send_no_more(tmp_path):
             assert answer.status == 413
             assert answer.error == "you have sent 1,000 bytes or more within a day: come again tomorrow"
         assert client.storage.files.holds(digest)
-
-
-def test_a_head_that_does_not_come(small):
-    begin = time.monotonic()
-    assert small.raw([b"GET /healthz HTTP/1.1\r\n", *[b"X-A: b\r\n"] * 30], wait=0.1) == b""
-    assert time.monotonic() - begin < 4
 
 
 def test_a_client_that_goes_leaves_nothing(small):

@@ -82,7 +82,6 @@ class Desk:
         return self.settings.folder / "work" / id
 
     def ended(self, id, seconds=SECONDS):
-        """The job at its end."""
         return wait_until(lambda: (job := self.job(id)).state.is_final and job, seconds)
 
     def text(self, job, role="main"):
@@ -93,7 +92,6 @@ class Desk:
         return {index: at for path in self.folder(id).glob("files/*.parts") for index, at in parts_in(path).items()}
 
     def process(self, id):
-        """Process id of the command."""
         path = self.folder(id) / "process.json"
         return json.loads(path.read_text())["pid"] if path.exists() else None
 

@@ -43,7 +43,6 @@ def half_way(desk, start, held):
 
 
 def worker_of(desk, id):
-    """The process that computes a job."""
     return int(desk.job(id).worker.split(":")[3])
 
 
