@@ -93,15 +93,12 @@ def test_slow_workers_and_copies(module):
     assert found.seconds == pytest.approx(30.0)
 
 
-def test_costs_of_batches_vary_less_than_those_of_tiles(module):
+def test_costs_of_batches_and_inputs(module):
     import numpy as np
 
     alone, together = (np.array(module.costs_of(module.Load(10**6, 1.0, b, 0.4), 20_000, 1)) for b in (1, 100))
     assert alone.mean() == pytest.approx(1.0, rel=0.02) and alone.std() == pytest.approx(0.4, rel=0.05)
     assert together.mean() == pytest.approx(100.0, rel=0.02) and together.std() == pytest.approx(4.0, rel=0.05)
-
-
-def test_inputs_reach_nodes(module):
     seconds = {by: module.start_seconds(15, 10e9, 1e9, 5e9, by) for by in ("client", "disk", "nodes")}
     assert seconds == {"client": 150.0, "disk": 30.0, "nodes": 40.0}
 

@@ -69,10 +69,15 @@ def test_pages_that_are_gone_leave_the_folder(command_line, tmp_path):
     assert kept.stat().st_mtime_ns == date
 
 
-def test_the_table_of_verbs_and_the_list_of_pages_are_whole(command_line):
+def test_tables_of_verbs_and_options_are_whole(command_line):
     rows = re.findall(r"^\| \[`(\w+)`\]\(cli/\1\.md\) \| .+ \|$", command_line.table_of_verbs(make_parser(False)), re.M)
     assert rows == list(VERBS)
     assert re.findall(r"^cli/(\w+)$", (DOCS / "command-line.md").read_text(), re.M) == list(VERBS)
+    head, _, *rows = command_line.table_of_options(make_parser(False)).splitlines()
+    cells = {row.split("`")[1]: re.findall(r"<tropalign (\w+) ", row) for row in rows}
+    assert cells["--top"] == ["pairs", "find"] and "--jplace" not in cells
+    assert all(len(verbs) > 1 for verbs in cells.values()) and len(cells) > 50
+    assert all(row.count("|") == head.count("|") for row in rows)
 
 
 def test_an_option_has_one_meaning_or_the_page_tells_them_apart(command_line):
@@ -83,14 +88,6 @@ def test_an_option_has_one_meaning_or_the_page_tells_them_apart(command_line):
     tables, _ = told.split("\nThese names had two meanings")
     rows, sentence = re.findall(r"^\| (`--.+?) \|", tables, re.M), tables[tables.index("\nSo do ") :]
     assert sorted(re.findall(r"`(--[\w-]+)`", " ".join([*rows, sentence]))) == sorted(several)
-
-
-def test_the_table_of_options_has_those_that_verbs_share(command_line):
-    head, _, *rows = command_line.table_of_options(make_parser(False)).splitlines()
-    cells = {row.split("`")[1]: re.findall(r"<tropalign (\w+) ", row) for row in rows}
-    assert cells["--top"] == ["pairs", "find"] and "--jplace" not in cells
-    assert all(len(verbs) > 1 for verbs in cells.values()) and len(cells) > 50
-    assert all(row.count("|") == head.count("|") for row in rows)
 
 
 def test_versions_extras_and_variables_are_told():

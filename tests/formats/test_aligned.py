@@ -92,12 +92,15 @@ def test_every_format_has_a_row_on_the_page():
     }
 
 
-def test_fasta_keeps_descriptions():
+def test_fasta_keeps_descriptions_and_a3m_the_columns_of_the_first_row():
     batch = SequenceBatch.from_strings({"a": "ACGT", "b": "ACG"})
     described = SequenceBatch(batch.codes, batch.offsets, batch.names, batch.alphabet, batch.letters, ("first one", ""))
     made = MultipleAlignment(described, np.array([0, 1, 2, 3, 0, 1, 3], np.int32), 4)
     assert written("fasta", made) == b">a first one\nACGT\n>b\nAC-G\n"
     assert b"#=GS a DE first one\n" in written("stockholm", made)
+    rows = {"q": "AC-DE-F", "b": "-CGdEH-", "c": "ac---hf"}
+    made = MultipleAlignment.from_rows(rows, rows.values())
+    assert written("a3m", made) == b">q\nACDEF\n>b\n-CgDEh-\n>c\nAC--hF\n"
 
 
 def test_clustal_marks_columns():
@@ -135,12 +138,6 @@ def test_confidence_in_tables_and_stockholm():
         assert float(of_column) == pytest.approx(float(made.column_confidence[int(column)]), abs=1e-4)
         at = int(made.sequences.offsets[k]) + int(position)
         assert float(own) == pytest.approx(float(made.residue_confidence[at]), abs=1e-4)
-
-
-def test_a3m_has_the_columns_of_the_first_row():
-    rows = {"q": "AC-DE-F", "b": "-CGdEH-", "c": "ac---hf"}
-    made = MultipleAlignment.from_rows(rows, rows.values())
-    assert written("a3m", made) == b">q\nACDEF\n>b\n-CgDEh-\n>c\nAC--hF\n"
 
 
 def test_msf_checksums():

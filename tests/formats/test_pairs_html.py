@@ -482,7 +482,7 @@ def test_dots_are_equal_words(opened_report):
     assert page.find("dots").get_attribute("aria-label").endswith(f"{len(wanted)} equal words of 3 letters")
 
 
-def test_two_sets_have_a_rectangular_map(opened_report):
+def test_two_sets_and_pages_of_one_pair_or_none(opened_report):
     texts = family(12)
     table = concatenate(list(tropalign.align_all(texts[:3], texts[3:], mode="global", report="alignment")))
     page = opened_report(page_of(table))
@@ -490,6 +490,11 @@ def test_two_sets_have_a_rectangular_map(opened_report):
     a, b = page("page.map.namesAt([2, 8])")
     row = next(row for row in table if (row.query, row.target) == (a, b))
     assert page("page.map.rowAt([2, 8])") == [(r.query, r.target) for r in table].index((row.query, row.target))
+    table = aligned_set(["MKVLAW", "MKILAW"])
+    page = opened_report(page_of(table.slice(0, 0), is_triangle=True))
+    assert page.text("rows-shown") == "0 rows" and page.text("no-map") == "There is no pair to map."
+    page = opened_report(page_of(table, is_triangle=True))
+    assert shown_row(page, table.row(0))
 
 
 def test_names_are_text_and_nothing_else(opened_report):
@@ -519,14 +524,6 @@ def test_light_and_dark(opened_report):
     again = opened_report(made, is_dark=True)
     assert (pixel(again, [0, 0]), again(background)) == dark
     assert again.find("theme").get_attribute("aria-pressed") == "true"
-
-
-def test_a_page_of_no_pair_and_of_one(opened_report):
-    table = aligned_set(["MKVLAW", "MKILAW"])
-    page = opened_report(page_of(table.slice(0, 0), is_triangle=True))
-    assert page.text("rows-shown") == "0 rows" and page.text("no-map") == "There is no pair to map."
-    page = opened_report(page_of(table, is_triangle=True))
-    assert shown_row(page, table.row(0))
 
 
 def test_more_rows_than_pixels_are_reached(opened_report):

@@ -53,9 +53,10 @@ def test_names_are_text_and_nothing_else():
     assert not re.search("<(script|img)", text)
 
 
-def test_depths_without_identities_show_scores():
+def test_formats_by_suffix_and_depths():
     table = aligned_set(family(5), report="score")
     assert b">score<" in drawn("svg", table)
+    assert format_names("plots") == ("svg", "pdf", "png") and format_for_path("plots", "a.PNG") == "png"
 
 
 def test_what_cannot_be_drawn_is_said_in_the_picture(monkeypatch):
@@ -74,10 +75,6 @@ def test_without_matplotlib_there_is_a_sentence(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "matplotlib.figure", None)
     with pytest.raises(InputError, match="plots need matplotlib: pip install 'tropalign\\[report\\]', or write --html"):
         make_writer("plots", "svg", HEADER, context_for(aligned_set(["MKV", "MKI"])))
-
-
-def test_formats_by_suffix():
-    assert format_names("plots") == ("svg", "pdf", "png") and format_for_path("plots", "a.PNG") == "png"
 
 
 @pytest.mark.parametrize("length", [1, 2, 5])

@@ -34,13 +34,15 @@ KINDS = [kind for room in ROOMS for kind in import_module(f"tropalign.formats.{r
 TEXTS = ("tsv", "csv", "jsonl", "m8", "paf", "sam", "fasta", "srspair")
 
 
-def test_formats_of_rooms():
+def test_formats_of_rooms_and_those_in_blocks():
     assert PAIRS[0] == "tsv"
     assert list(PAIRS[1:]) == sorted(PAIRS[1:])
     assert set(PAIRS) >= {"tsv", "arrow", "fasta", "feather", "matrix", "paf", "parquet", "sam", "srspair"}
     assert format_names("placed/rows")[:2] == ("fasta", "phylip")
     assert format_names("placed/table")[:2] == ("tsv", "parquet")
     assert set(format_names("placed")) >= {"fasta", "phylip", "tsv", "parquet", "jplace"}
+    known = {form.name for form in FORMATS["pairs"] if form.is_in_blocks or form.wants_whole_queries}
+    assert known == {form.name for form in FORMATS["pairs"] if form.codec.blocks is not None}
 
 
 def test_names_are_known_before_anything_is_imported():
@@ -144,9 +146,12 @@ def test_formats_of_alignments(name):
     check_format("pairs", name, "alignment")
 
 
-def test_no_such_format(any_table):
+def test_no_such_format_and_layouts_of_a_matrix(any_table):
     with pytest.raises(UsageError, match=r"format 'docx' is none of tsv, arrow, "):
         make_writer("pairs", "docx", HEADER, context_for(any_table))
+    for layout in ("tsv", "npz"):
+        writer = make_writer("pairs", "matrix", HEADER, context_for(any_table, matrix_layout=layout))
+        assert writer.is_binary == (layout == "npz")
 
 
 @pytest.mark.parametrize("name", TEXTS)
@@ -190,12 +195,6 @@ def every_pair(table):
     query, target = (a.ravel().astype(np.int64) for a in np.indices((len(table.queries), len(table.targets))))
     part = table.slice(0, len(query))
     return AlignmentTable(**{**vars(part), "query_index": query, "target_index": target})
-
-
-def test_layouts_of_a_matrix_that_are_text(any_table):
-    for layout in ("tsv", "npz"):
-        writer = make_writer("pairs", "matrix", HEADER, context_for(any_table, matrix_layout=layout))
-        assert writer.is_binary == (layout == "npz")
 
 
 @pytest.mark.parametrize(
@@ -263,8 +262,3 @@ def test_blocks_are_the_part_and_the_frame_is_around_it(name, n_bytes, any_table
     writer.assemble(blocks, out)
     head, foot = writer.frame
     assert out.getvalue() == head + b"".join(blocks) + foot
-
-
-def test_which_formats_are_made_in_blocks_is_known_before_their_codecs():
-    known = {form.name for form in FORMATS["pairs"] if form.is_in_blocks or form.wants_whole_queries}
-    assert known == {form.name for form in FORMATS["pairs"] if form.codec.blocks is not None}

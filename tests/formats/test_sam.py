@@ -229,20 +229,10 @@ def test_samtools_takes_both(write, tmp_path):
     assert seen[0] == seen[1] and len(lines) == len(shown(table))
 
 
-def test_bam_of_proteins(proteins):
+def test_what_bam_needs(proteins, strands):
     pytest.importorskip("pysam")
     with pytest.raises(InputError, match=r"^BAM holds nucleotides only, and these are proteins: choose format sam$"):
         make_writer("pairs", "bam", HEADER, context_for(proteins))
-
-
-def test_without_pysam(monkeypatch, strands):
-    monkeypatch.setitem(sys.modules, "pysam", None)
-    with pytest.raises(InputError, match=r"BAM needs pysam: pip install 'tropalign\[bam\]', or choose format sam"):
-        bam.require_pysam()
-
-
-def test_a_full_disk_is_told(strands):
-    pytest.importorskip("pysam")
 
     class Full(io.BytesIO):
         def write(self, data):
@@ -251,6 +241,12 @@ def test_a_full_disk_is_told(strands):
     writer = make_writer("pairs", "bam", HEADER, context_for(strands))
     with pytest.raises(OSError, match="No space left"):
         writer.assemble(parts_of(writer, strands), Full())
+
+
+def test_without_pysam(monkeypatch, strands):
+    monkeypatch.setitem(sys.modules, "pysam", None)
+    with pytest.raises(InputError, match=r"BAM needs pysam: pip install 'tropalign\[bam\]', or choose format sam"):
+        bam.require_pysam()
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -177,8 +177,10 @@ def test_m8_is_read_by_biopython(write, alphabet):
         assert hsp.mismatch_num == row.n_columns - row.n_gaps - row.n_identical
 
 
-def test_m8_without_statistics(write, proteins):
+def test_m8_without_statistics_and_tables_without_rows(write, proteins):
     assert {tuple(line.split("\t")[10:]) for line in write("m8", proteins).decode().splitlines()} == {("-1", "0")}
+    lines = write("tsv", proteins.slice(0, 0)).decode().splitlines()
+    assert len(lines) == 5 and lines[-1].split("\t") == list(default_names("alignment", has_strand=False))
 
 
 def plain_evalue(x):
@@ -240,8 +242,3 @@ def test_columns_of_the_report(write, proteins):
     for depth in ("score", "ends"):
         found = read("csv", write("csv", reduced(proteins, depth)))
         assert tuple(found) == default_names(depth, has_strand=False)
-
-
-def test_no_row(write, proteins):
-    lines = write("tsv", proteins.slice(0, 0)).decode().splitlines()
-    assert len(lines) == 5 and lines[-1].split("\t") == list(default_names("alignment", has_strand=False))

@@ -42,13 +42,10 @@ def test_nexus_has_all_names_in_quotes_where_they_need_them():
     assert [line.strip() for line in block][:5] == ["plain", "'under_score'", "'sp|P12345|X'", "'a b'", "'it''s'"]
 
 
-def test_pictures_show_labels_that_are_no_numbers():
+def test_labels_and_roots_are_told():
     text = written("svg", "((a:1,b:1)95/100:1,(c:1,d:1)clade:1,e:1)all;").decode()
     shown = {"".join(found.itertext()) for found in ElementTree.fromstring(text).iter() if found.tag.endswith("text")}
     assert "95/100" in shown and "clade" in shown and "all" not in shown
-
-
-def test_a_root_is_told():
     assert "[&R]" in written("nexus", parse_tree("((a:1,b:1):1,c:2);")).decode()
 
 

@@ -128,13 +128,17 @@ def test_waits_sleep_unless_another_library_has_chosen(monkeypatch):
     assert driver.flags == 1 and first.n_multiprocessors == second.n_multiprocessors
 
 
-def test_a_device_without_memory_pools(monkeypatch):
+def test_devices_without_pools_and_before_sm_90(monkeypatch):
     driver = install(monkeypatch, FakeDriver(has_pools=False))
     device = cuda.CudaDevice("cuda:0")
     assert device.free_bytes() == driver.memory_bytes
     check(device, task(proteins(random_proteins(1, 30, 60))), MIDDLE)
     gc.collect()
     assert not driver.blocks and driver.launched
+    install(monkeypatch, FakeDriver(capability=86))
+    device = cuda.CudaDevice("cuda:0")
+    assert device.word_bits == 32
+    check(device, task(proteins(random_proteins(4, 20, 60))), MIDDLE)
 
 
 def test_an_error_that_lasts_names_the_kernel(driver, monkeypatch):
@@ -160,13 +164,6 @@ def test_little_memory_makes_chunks(monkeypatch):
     driver = install(monkeypatch, FakeDriver(memory_bytes=4_000_000))
     check(cuda.CudaDevice("cuda:0"), task(proteins(random_proteins(3, 60, 60))), MIDDLE)
     assert len(driver.launched) > 3 * 4
-
-
-def test_before_sm_90_words_hold_one_number(monkeypatch):
-    install(monkeypatch, FakeDriver(capability=86))
-    device = cuda.CudaDevice("cuda:0")
-    assert device.word_bits == 32
-    check(device, task(proteins(random_proteins(4, 20, 60))), MIDDLE)
 
 
 def test_two_threads_have_a_stream_each(driver, monkeypatch):

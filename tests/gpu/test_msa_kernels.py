@@ -143,11 +143,13 @@ def twice(*arguments, **options):
     return random_store(*arguments, **options), random_store(*arguments, **options)
 
 
-def test_consistency(vendor_device):
+def test_consistency_of_few_and_many(vendor_device, host):
     """Rows of several blocks, a pair without posteriors, groups."""
     lengths = [70, 40, 1, 100, 33, 64]
     check_relax(vendor_device, twice(1, lengths, missing=[(1, 3)]), 32, rule(6))
     check_relax(vendor_device, twice(2, lengths), 32, rule(6, [0, 1, 0, 1, 1, 0], gain=0))
+    # More than 16, after which sums are shifted.
+    check_relax(host, twice(3, [9] * 40, 0.5), 32, rule(40))
 
 
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -156,11 +158,6 @@ def test_consistency_of_any_family(host, data):
     lengths = data.draw(st.lists(st.integers(1, 70), min_size=3, max_size=7))
     filled = data.draw(st.sampled_from([0, 0.02, 0.2]))
     check_relax(host, twice(data.draw(st.integers(0, 10**6)), lengths, filled), 8, rule(len(lengths)))
-
-
-def test_many_sequences_are_summed_up_in_turns(host):
-    """More than 16, after which sums are shifted."""
-    check_relax(host, twice(3, [9] * 40, 0.5), 32, rule(40))
 
 
 def test_consistency_in_launches():

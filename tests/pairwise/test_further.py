@@ -119,15 +119,12 @@ def test_scores_beyond_8_and_16_bits(engines, unit):
     check(engines, family(rng, "ACGT", 4), nucleotides(2 * unit, -3 * unit), (4 * unit, 2 * unit), 4)
 
 
-def test_a_matrix_that_is_not_symmetric(engines):
+def test_unsymmetric_matrices_and_sequences_of_unlike_lengths(engines):
     rng = random.Random(5)
     matrix = ta.SubstitutionMatrix.of(("ACGT", [[rng.randint(-4, 3) for _ in "ACGT"] for _ in "ACGT"]), "nucleotide")
     assert not matrix.is_symmetric
     check(engines, family(rng, "ACGT", 6, 15), matrix, (2, 1), 5)
-
-
-def test_sequences_of_which_one_is_much_longer(engines):
-    """Vectors that reach over the ends of lines."""
+    # Vectors that reach over the ends of lines.
     rng = random.Random(6)
     domain = "".join(rng.choice("ACGT") for _ in range(30))
     long = with_repeats(rng, "ACGT", domain, 4, 40, 0.1)
@@ -196,13 +193,18 @@ def test_rows_pass_what_rows_have_to_pass(repeats):
         assert keys(table_of(*repeats, max_hsps=6, **how)) == keys(everything.take(passes & first))
 
 
-def test_fewer_are_the_first_of_more(repeats):
+def test_fewer_and_the_matrix_have_the_first(repeats):
     most = table_of(*repeats, max_hsps=5)
     assert most.hsp.max() == 5
     for k in (2, 4):
         assert table_of(*repeats, max_hsps=k) == most.take(most.hsp <= k)
     one = table_of(*repeats, max_hsps=1)
     assert one.hsp is None and paths(one) == paths(most.take(most.hsp == 1))
+    queries, _ = repeats
+    several, one = table_of(queries), table_of(queries, max_hsps=1)
+    np.testing.assert_array_equal(several.matrix(), one.matrix())
+    assert len(several) > len(one)
+    assert [row.hsp for row in several][:2] == several.hsp.tolist()[:2] and one.row(0).hsp == 1
 
 
 def paths(table):
@@ -300,14 +302,6 @@ def test_decimals():
     whole = table_of(texts, matrix=nucleotides(), gap=ta.Gap(5, 2))
     assert halves.score.dtype == np.float64 and halves.cigars() == whole.cigars()
     np.testing.assert_array_equal(2 * halves.score, whole.score)
-
-
-def test_the_matrix_has_the_first_of_each_pair(repeats):
-    queries, _ = repeats
-    several, one = table_of(queries), table_of(queries, max_hsps=1)
-    np.testing.assert_array_equal(several.matrix(), one.matrix())
-    assert len(several) > len(one)
-    assert [row.hsp for row in several][:2] == several.hsp.tolist()[:2] and one.row(0).hsp == 1
 
 
 @pytest.mark.parametrize(

@@ -54,11 +54,13 @@ def test_every_pair_of_letters(iupac):
     assert (scores.name == "match 5 mismatch -4") == (iupac == "mismatch")
 
 
-def test_letters_of_proteins():
+def test_letters_of_proteins_and_of_ambiguous_nucleotides():
     scores = ta.SubstitutionMatrix.match_mismatch(2, -1, "protein", "match")
     assert [scores[pair] for pair in ("BD", "BN", "BZ", "ZE", "JL", "XW", "BX", "**", "*A", "X*", "WA")] == [
         *[2, 2, -1, 2, 2, 2, 2, 2, -1, -1, -1]
     ]
+    pair = ta.align("ACGTRCGTN", "ACGTACGTC", matrix=matrix("match"), mode="global")
+    assert (pair.score, pair.cigar, pair.n_identical, pair.n_similar) == (45, "4=1X3=1X", 7, 9)
 
 
 def test_scores_of_vsearch(data, sequences):
@@ -107,11 +109,6 @@ def test_alignments_by_definition(sequences, mode, iupac, isa):
             assert (row.score, row.cigar, row.n_identical, row.n_similar) == (
                 wanted.score, wanted.cigar, wanted.n_identical, wanted.n_similar
             )  # fmt: skip
-
-
-def test_letters_that_match_are_similar_and_not_identical():
-    pair = ta.align("ACGTRCGTN", "ACGTACGTC", matrix=matrix("match"), mode="global")
-    assert (pair.score, pair.cigar, pair.n_identical, pair.n_similar) == (45, "4=1X3=1X", 7, 9)
 
 
 def test_the_command_line(tmp_path, capsys):

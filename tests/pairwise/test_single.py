@@ -136,7 +136,7 @@ def test_judged_alphabets_and_other_kinds_of_text(text):
     assert ta.align(batch[0], batch[0]).query == "query"  # two of one name
 
 
-def test_a_matrix_that_changes_is_read_again():
+def test_matrices_that_change_are_read_again(tmp_path):
     scores = {("A", "A"): 2, ("A", "C"): -1, ("C", "C"): 3}
     assert ta.align("AACC", "AACC", matrix=scores).score == 10
     scores["C", "C"] = 30
@@ -145,9 +145,6 @@ def test_a_matrix_that_changes_is_read_again():
     assert ta.align("ACGT", "ACGT", matrix=(letters, array)).score == 4
     array[:] = 5
     assert ta.align("ACGT", "ACGT", matrix=(letters, array)).score == 20
-
-
-def test_a_matrix_file_that_changes_is_read_again(tmp_path):
     path = tmp_path / "own.txt"
     for score in (2, 7):
         path.write_text(f"   A  C\nA  {score} -1\nC -1  {score}\n")
@@ -166,13 +163,10 @@ def test_alphabets_of_one_name_do_not_take_each_others_place():
             assert ta.align("ACGT", "ACGA", matrix=scores, gap=ta.Gap(10, 1)).table.queries.alphabet is alphabet
 
 
-def test_many_sets_of_arguments():
+def test_arguments_are_kept_and_read_once():
     for k in range(2 * single.MOST_KEPT):
         assert ta.align("AAAAAA", "AAA", mode="global", gap=ta.Gap(k, 1)).score == 15 - k - 3
     assert len(single._kept) <= single.MOST_KEPT
-
-
-def test_an_iterator_of_free_ends_is_read_once():
     options = {"mode": "semiglobal", "alphabet": "nucleotide"}
     for _ in range(2):
         row = ta.align("AACCGG", "CCGGTT", free_ends=iter(["query-start", "target-end"]), **options)

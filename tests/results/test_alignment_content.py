@@ -32,7 +32,7 @@ def gapped_rows(alignment):
     return str(alignment[0]), str(alignment[1])
 
 
-def test_rows_are_biopythons(strands):
+def test_rows_are_biopythons_and_share_records(strands):
     for row, made in zip(strands, strands.to_biopython(), strict=True):
         top, _, bottom = row.aligned()
         assert gapped_rows(made) == (bottom, top) and made.score == row.score
@@ -43,9 +43,6 @@ def test_rows_are_biopythons(strands):
         counts = made.counts()
         assert counts.gaps == row.n_gaps and (made.coordinates[1, 0] > made.coordinates[1, -1]) == (row.strand < 0)
         assert gapped_rows(row.to_biopython()) == (bottom, top)
-
-
-def test_rows_of_one_sequence_share_its_record(strands):
     made = list(strands.to_biopython())
     places = [(row.query_index, alignment.query) for row, alignment in zip(strands, made, strict=True)]
     assert len({id(record) for _, record in places}) == len({k for k, _ in places}) < len(made)
@@ -70,7 +67,7 @@ def test_lesser_depths_and_empty_alignments_have_no_path():
     assert row.coordinates.shape == (2, 1) and row.cigar == "*"
 
 
-def test_equal_alignments(strands):
+def test_equal_alignments_and_letters(strands):
     one, other = tropalign.align("MKVLAW", "MKILAW"), tropalign.align("MKVLAW", "MKILAW")
     assert one == other and hash(one) == hash(other) and len({one, other}) == 1
     assert one != tropalign.align("MKVLAW", "MKLLAW") and one != tropalign.align("MKVLAW", "MKILAW", report="ends")
@@ -79,10 +76,7 @@ def test_equal_alignments(strands):
     again = copy.deepcopy(strands)
     assert all(a == b for a, b in zip(strands, again, strict=True))
     assert strands[0] != strands[1] and strands[0] == strands[-len(strands)]
-
-
-def test_equal_letters_decide():
-    """The same numbers and names of other sequences."""
+    # The same numbers and names of other sequences.
     rows = [tropalign.align("AAAA", text, mode="global", alphabet="protein") for text in ("AAAC", "AAAV")]
     pairs = [tropalign.align("MKVA", text) for text in ("MKVA", "MKVA")]
     assert rows[0] != rows[1] and pairs[0] == pairs[1]

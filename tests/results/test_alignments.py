@@ -30,11 +30,14 @@ def test_slices_and_chosen_rows(any_table):
     same(any_table.take(any_table.score > 100), any_table.take(np.flatnonzero(any_table.score > 100)))
 
 
-def test_concatenate_refuses(any_table):
+def test_concatenations_and_empty_tables(any_table):
     with pytest.raises(ValueError, match="no table"):
         concatenate([])
     with pytest.raises(ValueError, match="another depth"):
         concatenate([any_table, reduced(any_table, "ends")])
+    table = empty_table(any_table.queries, any_table.targets, "alignment", any_table.strand is not None)
+    assert len(table) == 0 and table.cigars() == [] and "0 rows" in repr(table)
+    same(concatenate([table, any_table]), any_table)
 
 
 @pytest.mark.parametrize(
@@ -189,12 +192,6 @@ def test_notebooks_show_letters_below_each_other(any_table):
     assert any_table[0]._repr_html_().startswith(style) and any_table._repr_html_().count(style) == 10
 
 
-def test_empty(any_table):
-    table = empty_table(any_table.queries, any_table.targets, "alignment", any_table.strand is not None)
-    assert len(table) == 0 and table.cigars() == [] and "0 rows" in repr(table)
-    same(concatenate([table, any_table]), any_table)
-
-
 def test_arrow_streams_copy_no_numbers(any_table, monkeypatch):
     pa = pytest.importorskip("pyarrow")
     for table in (any_table, reduced(any_table, "ends"), reduced(any_table, "score")):
@@ -211,14 +208,11 @@ def test_arrow_streams_copy_no_numbers(any_table, monkeypatch):
     assert buffer.address == any_table.score.ctypes.data
 
 
-def test_pandas(any_table):
+def test_pandas_and_polars(any_table):
     pytest.importorskip("pandas")
     frame = any_table.to_pandas()
     assert frame["cigar"].tolist() == any_table.cigars()
     assert np.shares_memory(frame["score"].to_numpy(), any_table.score)
-
-
-def test_polars(any_table):
     pytest.importorskip("polars")
     frame = any_table.to_polars()
     assert frame["cigar"].to_list() == any_table.cigars()

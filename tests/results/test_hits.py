@@ -95,9 +95,14 @@ def test_to_pyhmmer_and_back(results, models, sequences, request):
         assert np.array_equal(a, b) if isinstance(a, np.ndarray) else a == b, name
 
 
-def test_to_pyhmmer_wants_an_object_per_query(hits, models):
+def test_what_pyhmmer_wants_and_keeps(hits, models, sequences):
     with pytest.raises(ValueError, match="2 objects for 3 queries: give one of pyhmmer's for each"):
         hits.to_pyhmmer(models[:2])
+    results = list(pyhmmer.hmmscan(sequences, models[:2], cpus=1, bit_cutoffs="gathering"))
+    with pytest.raises(ValueError, match="pyhmmer does not keep the cutoffs of a scan's models"):
+        Hits.from_pyhmmer(results)
+    with pytest.raises(ValueError, match="there are no TopHits: give one or several"):
+        Hits.from_pyhmmer([])
 
 
 def test_thresholds_come_from_pyhmmer(models, sequences):
@@ -108,14 +113,6 @@ def test_thresholds_come_from_pyhmmer(models, sequences):
     assert (chosen.domT, chosen.incT, chosen.domZ, hits.Z) == (None, None, None, 1000)
     cut = next(pyhmmer.hmmsearch(models[0], sequences, cpus=1, bit_cutoffs="trusted"))
     assert Hits.from_pyhmmer(cut).thresholds.bit_cutoffs == "trusted"
-
-
-def test_cutoffs_of_scans_and_nothing_of_pyhmmers(models, sequences):
-    results = list(pyhmmer.hmmscan(sequences, models[:2], cpus=1, bit_cutoffs="gathering"))
-    with pytest.raises(ValueError, match="pyhmmer does not keep the cutoffs of a scan's models"):
-        Hits.from_pyhmmer(results)
-    with pytest.raises(ValueError, match="there are no TopHits: give one or several"):
-        Hits.from_pyhmmer([])
 
 
 def test_rows(hits):
@@ -143,14 +140,7 @@ def test_text(hits):
     assert all(line[begin - 2 : begin] == "  " and line[begin] != " " for line in table[1:11])
 
 
-def test_names_obey_no_terminal_and_no_browser(hits):
-    evil = replace(hits, names=tuple(f"\x1b[31m<b>{name}" for name in hits.names))
-    for text in (repr(evil), repr(evil[0]), str(evil[0]), repr(evil[0].best_domain), evil._repr_html_()):
-        assert "\x1b" not in text
-    assert "<b>" in repr(evil) and "<b>" not in evil._repr_html_()
-
-
-def test_html(hits):
+def test_hits_in_notebooks_obey_no_terminal_and_no_browser(hits):
     text = hits._repr_html_()
     assert text.count("<tr>") == 11 and text.count("<details>") == 10
     assert f"... and {len(hits) - 10} more" in text
@@ -158,6 +148,10 @@ def test_html(hits):
     bare = {name: np.zeros(0, np.uint8) for name in LINES}
     without = replace(hits, line_offsets=np.zeros(len(hits.domain_bits) + 1, np.int64), **bare)
     assert "<details>" not in without._repr_html_()
+    evil = replace(hits, names=tuple(f"\x1b[31m<b>{name}" for name in hits.names))
+    for text in (repr(evil), repr(evil[0]), str(evil[0]), repr(evil[0].best_domain), evil._repr_html_()):
+        assert "\x1b" not in text
+    assert "<b>" in repr(evil) and "<b>" not in evil._repr_html_()
 
 
 def test_tables_of_other_libraries(hits):

@@ -41,13 +41,6 @@ def test_denormal_numbers_are_zeros():
     assert 0 < math.exp(-708) * 0.5 < smallest and few.evalue.tolist() == [0, 0]
 
 
-def test_a_score_is_compared_in_double():
-    found = made_found([("t", {"bits": 0.1}, ONE)])
-    assert float(np.float32(0.1)) == 0.10000000149011612
-    assert len(judged(found, Thresholds(T=0.1000000014))) == 1
-    assert len(judged(found, Thresholds(T=0.1000000016))) == 0  # the same in float32
-
-
 def test_domains_are_judged_among_reported_targets():
     own = [{"bits": bits, "log_p": math.log(p)} for bits, p in ((9, 0.2), (8, 0.6), (7, 0.001))]
     found = made_found([(f"t{k}", {"log_p": -20}, own) for k in range(20)])
@@ -61,12 +54,16 @@ def test_domains_are_judged_among_reported_targets():
     assert by_score.domain_is_included[:3].tolist() == [True, False, False]
 
 
-def test_no_domain_is_included_whose_hit_is_not():
+def test_inclusion_and_scores_in_double():
     hits = judged(by_p(0.01), Thresholds())
     assert (hits.is_included.tolist(), hits.domain_is_included.tolist()) == ([False], [False])
+    found = made_found([("t", {"bits": 0.1}, ONE)])
+    assert float(np.float32(0.1)) == 0.10000000149011612
+    assert len(judged(found, Thresholds(T=0.1000000014))) == 1
+    assert len(judged(found, Thresholds(T=0.1000000016))) == 0  # the same in float32
 
 
-def test_cutoffs_of_models():
+def test_cutoffs_of_models_and_of_a_scan():
     own = [{"bits": bits} for bits in (10.25, 10, 16)]
     rows = [("a", {"bits": 20.5}, own), ("b", {"bits": 20.25}, own), ("c", {"bits": 30}, own)]
     hits = judged(made_found(rows, queries=(PFAM,)), Thresholds(bit_cutoffs="gathering"))
@@ -76,9 +73,6 @@ def test_cutoffs_of_models():
     assert len(judged(made_found(rows, queries=(PFAM,)), Thresholds(bit_cutoffs="trusted"))) == 1
     with pytest.raises(InputError, match="record 'q': the model has no noise cutoffs: choose other thresholds"):
         judged(made_found(rows, queries=(PFAM,)), Thresholds(bit_cutoffs="noise"))
-
-
-def test_cutoffs_of_a_scan_are_those_of_the_target():
     rows = [("m0", {"bits": 21, "target": 0}, ONE), ("m1", {"bits": 21, "target": 1}, ONE)]
     models = {0: PFAM, 1: Query("m1", 9, gathering=(30.0, 1.0))}
     found = made_found(rows, queries=(Query("s", 70),), orientation="scan", models=models)

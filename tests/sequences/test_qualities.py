@@ -50,7 +50,7 @@ def test_are_read_where_they_are_wanted_only(reads):
     assert plain.fingerprint() != scored.fingerprint()  # a run with other qualities is another run
 
 
-def test_files_without_any(tmp_path):
+def test_files_without_any_and_stores_hold_none(tmp_path, reads):
     fasta, fastq = tmp_path / "a.fa", tmp_path / "b.fq"
     fasta.write_text(">a\nACG\n>b\nAC\n")
     fastq.write_text("@c\nAC GT\n+\n!I#I~\n")
@@ -58,6 +58,10 @@ def test_files_without_any(tmp_path):
     both = read_sequences([fasta, fastq], qualities=True)
     assert scores_of(both) == [[255] * 3, [255] * 2, [0, 40, 40, 93]]  # the blank's own is left out with it
     assert scores_of(read_sequences([fastq, fasta], qualities=True))[0] == [0, 40, 40, 93]
+    path = tmp_path / "reads.tdb"
+    SequenceStore.build(reads[0], path)
+    with pytest.warns(TropalignWarning, match=r"reads\.tdb: a sequence store holds no qualities"):
+        assert read_sequences(path, qualities=True).qualities is None
 
 
 def test_empty_reads_and_gaps_leave_theirs_out(tmp_path):
@@ -75,13 +79,6 @@ def test_what_is_no_quality(tmp_path, end):
     words = "'\\t' is no quality, which are the characters '!' to '~': mend the record"
     assert str(caught.value) == f"{path}, record 'b': {words}"
     assert len(read_sequences(path)) == 2
-
-
-def test_a_store_holds_none(tmp_path, reads):
-    path = tmp_path / "reads.tdb"
-    SequenceStore.build(reads[0], path)
-    with pytest.warns(TropalignWarning, match=r"reads\.tdb: a sequence store holds no qualities"):
-        assert read_sequences(path, qualities=True).qualities is None
 
 
 @pytest.fixture

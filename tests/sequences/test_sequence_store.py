@@ -94,12 +94,13 @@ def _long_file(tmp_path):
     return path
 
 
-def test_it_knows_a_store(fasta, store, tmp_path):
+def test_a_store_is_known_by_its_magic(fasta, store, tmp_path):
     assert is_store(store.path)
     assert not is_store(fasta)
     assert not is_store("-")
     assert not is_store(tmp_path)
     assert not is_store(tmp_path / "none")
+    assert (tmp_path / "x.tdb").read_bytes().startswith(STORE_MAGIC)
 
 
 def changed(data, at, new):
@@ -253,10 +254,6 @@ def test_while_another_process_writes_it(fasta, tmp_path):
             SequenceStore.build(fasta, path)
         other.communicate("\n")
     assert len(SequenceStore.build(fasta, path)) == 4
-
-
-def test_the_file_begins_with_its_magic(store, tmp_path):
-    assert (tmp_path / "x.tdb").read_bytes().startswith(STORE_MAGIC)
 
 
 def test_names_beyond_ascii_are_kept_and_older_programs_know_that_they_are_there(fasta, tmp_path):

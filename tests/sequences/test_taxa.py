@@ -67,16 +67,13 @@ def test_accessions(tmp_path, is_packed):
     assert store.taxa.taxids.tolist() == [10, 11, 12, 13, 14, 7]
 
 
-def test_a_name_goes_before_an_accession_and_a_version_before_others(tmp_path):
+def test_tables_name_sequences(tmp_path):
     (tmp_path / "x.fa").write_text(">sp|P1|A\nMKV\n>NP_1.2\nMKV\n>NP_1.3\nMKV\n>NP_2.5\nMKV\n")
     given = "sp|P1|A\t1\nNP_1.1\t2\nNP_1.2\t3\nNP_2.1\t4\nNP_2.2\t4\n"
     with pytest.warns(TropalignWarning, match="names are not in the files"):
         store = SequenceStore.build(tmp_path / "x.fa", tmp_path / "x.tdb", table(tmp_path, given))
     assert store.taxa.taxids.tolist() == [1, 3, 0, 4]  # of NP_1.3 two versions say two taxa
-
-
-def test_names_that_are_no_accessions_have_the_taxids_of_their_own_lines():
-    """Contigs are no versions of one another, a bar is no database, and a number of GenBank (gi) no accession."""
+    # Contigs are no versions of one another, a bar is no database, and a number of GenBank (gi) no accession.
     rows = {name: TableRow(9606, "", 1) for name in ("contig.1", "contig1", "5", "contig_7")}
     for name in ("contig.2", "contig", "sampleA|contig1", "gi|5|ref|ZZ_1.1|", "contig_7.1"):
         assert TaxonTable("t", rows).name_of(name) is None

@@ -7,11 +7,16 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 
 pytest.importorskip("sqlalchemy", reason="the server's modules are not installed: pip install 'tropalign[serve]'")
 pytest.importorskip("fastapi", reason="the server's modules are not installed: pip install 'tropalign[serve]'")
+
+from serve.storage.storage_files import Clock, new_job, run_next, submit
+from serve.work.job_desk import wait_until
 
 from tropalign.cli.main import main
 from tropalign.errors import UsageError
@@ -19,7 +24,9 @@ from tropalign.serve import hook_calls
 from tropalign.serve.hook_calls import call, check_hook, hook_host, is_public
 from tropalign.serve.records import Job, State
 from tropalign.serve.settings import Limits, Settings
+from tropalign.serve.storage import Storage
 from tropalign.serve.storage.hooks import CLAIM_SECONDS, PAUSES
+from tropalign.serve.work import messenger
 
 JOB = Job("id", "ann", "pairs", "mine", (), State.DONE, "k", {}, "command", "1", 0.0, finished=60.0)
 TOLD = {
@@ -185,10 +192,6 @@ def test_an_answer_that_drips_is_not_waited_for(scheme, head, monkeypatch):
 
 
 def test_hooks_are_called_at_the_end_and_again_after_failures(storage):
-    from dataclasses import replace
-
-    from serve.storage.storage_files import Clock, new_job, run_next
-
     clock = storage.hooks._clock = Clock()
     job = storage.jobs.submit(replace(new_job(storage), hook="https://a.example/"), Limits())[0]
     assert storage.hooks.claim(9) == ()
@@ -205,8 +208,6 @@ def test_hooks_are_called_at_the_end_and_again_after_failures(storage):
 
 
 def test_a_claimed_hook_is_nobody_elses_for_a_while(storage):
-    from serve.storage.storage_files import Clock, run_next, submit
-
     clock = storage.hooks._clock = Clock()
     submit(storage, hook="https://a.example/")
     run_next(storage)
@@ -217,10 +218,6 @@ def test_a_claimed_hook_is_nobody_elses_for_a_while(storage):
 
 
 def test_two_who_claim_at_once_get_no_hook_twice(storage):
-    from concurrent.futures import ThreadPoolExecutor
-
-    from serve.storage.storage_files import run_next, submit
-
     for owner in "abcdefgh":
         submit(storage, owner, owner, hook="https://a.example/")
         run_next(storage)
@@ -231,8 +228,6 @@ def test_two_who_claim_at_once_get_no_hook_twice(storage):
 
 
 def test_one_hook_of_each_user_at_a_time_and_what_has_failed_comes_last(storage):
-    from serve.storage.storage_files import Clock, run_next, submit
-
     clock = storage.hooks._clock = Clock()
     for owner, url in (("ann", "1"), ("ann", "2"), ("ann", "3"), ("bob", "4"), ("eve", "5")):
         submit(storage, owner, url, hook=url)
@@ -251,11 +246,6 @@ def test_one_hook_of_each_user_at_a_time_and_what_has_failed_comes_last(storage)
 
 
 def test_a_messenger_calls_and_gives_up(tmp_path, receiver, monkeypatch):
-    from serve.storage.storage_files import run_next, submit
-
-    from tropalign.serve.storage import Storage
-    from tropalign.serve.work import messenger
-
     monkeypatch.setattr(messenger, "LOOK_SECONDS", 0.02)
     monkeypatch.setattr("tropalign.serve.storage.hooks.PAUSES", ())
     settings = Settings(folder=tmp_path / "served", hook_hosts=(receiver.host,))
@@ -274,11 +264,6 @@ def test_a_messenger_calls_and_gives_up(tmp_path, receiver, monkeypatch):
 
 
 def test_slow_hooks_hold_up_no_other_user(tmp_path, receiver, monkeypatch):
-    from serve.storage.storage_files import run_next, submit
-
-    from tropalign.serve.storage import Storage
-    from tropalign.serve.work import messenger
-
     monkeypatch.setattr(messenger, "LOOK_SECONDS", 0.02)
     settings = Settings(folder=tmp_path / "served", hook_hosts=(receiver.host,))
     with Storage.open(settings) as storage:
@@ -298,10 +283,6 @@ def test_slow_hooks_hold_up_no_other_user(tmp_path, receiver, monkeypatch):
 
 
 def test_the_end_of_a_server_waits_for_no_call(tmp_path, receiver):
-    from serve.storage.storage_files import run_next, submit
-
-    from tropalign.serve.storage import Storage
-
     with Storage.open(Settings(folder=tmp_path / "served")) as storage:
         for owner in map(str, range(20)):
             submit(storage, owner, owner, hook=f"http://{receiver.host}/hangs")
@@ -317,10 +298,3 @@ def test_the_end_of_a_server_waits_for_no_call(tmp_path, receiver):
             assert time.monotonic() - begin < hook_calls.SECONDS / 2
         finally:
             server.kill()
-
-
-def wait_until(is_so):
-    until = time.monotonic() + 60
-    while not is_so():
-        assert time.monotonic() < until
-        time.sleep(0.01)

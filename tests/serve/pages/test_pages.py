@@ -141,19 +141,16 @@ def test_mistakes_stand_beside_their_fields_and_nothing_is_lost(site, fields, se
     assert page.one("textarea", id="queries.text").text.strip() == fields["queries__text"].strip()
 
 
-def test_scripts_get_mistakes_as_json(site):
-    answer = site.http.post("/new/pairs", files={"queries.text": (None, "")}, headers={"Accept": "application/json"})
-    assert answer.status_code == 422
-    assert answer.json() == {"error": "Queries: nothing is given: paste it, or choose a file", "field": "queries"}
-
-
-def test_what_was_kept_is_not_anybodys_file(site):
+def test_what_is_sent_is_kept_to_its_user(site):
     answer = site.send("pairs", queries__kept=f"file:{'0' * 64}:a.fa")
     assert answer.status_code == 422
     answer = site.send("pairs", queries__kept="file:../../etc/passwd:a.fa")
     assert answer.status_code == 422
     answer = site.send("pairs", queries__kept="nonsense")
     assert answer.status_code == 422
+    answer = site.http.post("/new/pairs", files={"queries.text": (None, "")}, headers={"Accept": "application/json"})
+    assert answer.status_code == 422
+    assert answer.json() == {"error": "Queries: nothing is given: paste it, or choose a file", "field": "queries"}
 
 
 def test_a_job_is_run_again_with_changes(site):
@@ -250,7 +247,7 @@ def test_a_job_shows_where_it_stands(site):
     assert page.one("meta", **{"http-equiv": "refresh"}).above("noscript")
 
 
-def test_a_finished_job_shows_its_result(site):
+def test_a_report_stands_in_a_frame_and_a_result_in_a_table(site):
     job = site.submit(title="Done")
     site.finish(job, main=TSV)
     page = check_page(site.page(f"/jobs/{job.id}"))
@@ -261,6 +258,12 @@ def test_a_finished_job_shows_its_result(site):
     assert f"/api/v1/jobs/{job.id}/files/main" in links
     assert all(site.http.get(link).status_code == 200 for link in links)
     assert not list(page.all("iframe")) and not list(page.all("progress"))
+    job = site.submit(outputs=["report"])
+    site.finish(job, main=TSV, report=REPORT)
+    page = check_page(site.page(f"/jobs/{job.id}"))
+    frame = page.one("iframe")
+    assert frame["sandbox"] == "allow-scripts allow-downloads allow-popups allow-popups-to-escape-sandbox"
+    assert site.http.get(frame["src"]).content == REPORT[2]
 
 
 def test_a_list_shows_what_jobs_took_and_several_are_stopped_or_deleted(site):
@@ -317,7 +320,7 @@ def test_a_job_says_until_when_it_is_kept(tmp_path, server_modules):
         made.close()
 
 
-def test_a_form_begins_with_sequences_and_tells_the_queue_and_limits(site):
+def test_forms_tell_limits_and_how_many_wait_before_they_are_sent(site, tmp_path, server_modules):
     site.submit(queries__text=">z\nMKV")
     page = check_page(site.page("/new/pairs"))
     fields = [each.get("id") for each in page.one("form", id="job").all("textarea", "select", "button")]
@@ -325,9 +328,6 @@ def test_a_form_begins_with_sequences_and_tells_the_queue_and_limits(site):
     words = text_of(page)
     assert "Waiting now: 1 (1 yours); running: 0. Each user may have 2 running and 100 waiting" in words
     assert "each job 4.0 GB of memory, 24 h and 5,000,000 sequences; each file 500.0 MB." in words
-
-
-def test_a_form_says_before_that_too_many_jobs_wait(tmp_path, server_modules):
     made = Site(Settings(folder=tmp_path / "server", limits=Limits(queued_per_user=1)))
     try:
         assert "As many" not in text_of(made.page("/new/pairs"))
@@ -335,15 +335,6 @@ def test_a_form_says_before_that_too_many_jobs_wait(tmp_path, server_modules):
         assert "As many of your jobs wait as may (1)" in text_of(check_page(made.page("/new/pairs")))
     finally:
         made.close()
-
-
-def test_a_report_stands_in_a_frame_that_is_an_origin_of_its_own(site):
-    job = site.submit(outputs=["report"])
-    site.finish(job, main=TSV, report=REPORT)
-    page = check_page(site.page(f"/jobs/{job.id}"))
-    frame = page.one("iframe")
-    assert frame["sandbox"] == "allow-scripts allow-downloads allow-popups allow-popups-to-escape-sandbox"
-    assert site.http.get(frame["src"]).content == REPORT[2]
 
 
 @pytest.mark.parametrize("state", [State.FAILED, State.REFUSED])
@@ -624,15 +615,12 @@ def test_what_is_pasted_begins_with_a_name_and_keeps_that_of_an_example(site):
     assert [file.name for file in site.submit(queries__text=text + ">more\r\nMKV").inputs] == ["pasted.fa"]
 
 
-def test_a_job_says_how_programs_ask_for_it(site):
+def test_a_job_says_how_programs_ask_for_it_unless_it_failed(site):
     job = site.submit(queries__text=">a\nMKV\n>b\nMKL", title="Mine")
     texts = [each.text for each in site.page(f"/jobs/{job.id}").all("pre")]
     assert any(f"tropalign submit --fetch {job.id} -o pasted.tsv --server {site.url}" in text for text in texts)
     assert any(f'connect("{site.url}").job("{job.id}")' in text for text in texts)
     assert any(f"{site.url}/api/v1/jobs/{job.id}/files/main" in text for text in texts)
-
-
-def test_a_message_names_options_as_the_form_does_and_a_failed_job_has_no_result_to_fetch(site):
     job = site.submit()
     site.finish(job, State.FAILED, "a.fa: for sequences that are not aligned, add --unaligned")
     page = site.page(f"/jobs/{job.id}")

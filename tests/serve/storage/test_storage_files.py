@@ -27,7 +27,7 @@ def names(store):
     return sorted(str(path.relative_to(store.folder)) for path in store.folder.rglob("*") if path.is_file())
 
 
-def test_equal_bytes_are_kept_once(store):
+def test_equal_bytes_are_kept_once_for_nobody_else(store):
     first = store.add_bytes(b"MKV")
     with store.receive() as receiving:
         for letter in (b"M", b"K", b"V"):
@@ -40,9 +40,6 @@ def test_equal_bytes_are_kept_once(store):
     assert store.size_of(digest) == 3
     with store.open(digest) as file:
         assert file.read() == b"MKV"
-
-
-def test_nobody_else_reads_and_nobody_writes(store):
     path = store.path(store.add_bytes(b"x").digest)
     modes = [stat.S_IMODE(place.stat().st_mode) for place in (path, path.parent, store.folder)]
     assert modes == [0o444, 0o700, 0o700]
@@ -86,7 +83,7 @@ def test_what_is_no_digest_is_no_path(store, digest):
     assert not store.holds(digest)
 
 
-def test_a_file_of_a_worker_is_taken_over(store, tmp_path):
+def test_files_of_a_worker_are_taken_over_and_no_links(store, tmp_path):
     source = tmp_path / "result.tsv"
     source.write_bytes(b"1\t2\n")
     kept = store.add(source)
@@ -94,6 +91,12 @@ def test_a_file_of_a_worker_is_taken_over(store, tmp_path):
     assert store.path(kept.digest).stat().st_ino == source.stat().st_ino  # no copy
     source.unlink()
     assert store.path(kept.digest).read_bytes() == b"1\t2\n"
+    (tmp_path / "link").symlink_to("/etc/passwd")
+    os.mkfifo(tmp_path / "pipe")
+    for name in ("link", "pipe", "missing", "."):
+        with pytest.raises(UsageError, match="cannot be kept"):
+            store.add(tmp_path / name)
+    assert names(store) == []
 
 
 def test_a_file_of_another_disk_is_copied(store, tmp_path, monkeypatch):
@@ -106,15 +109,6 @@ def test_a_file_of_another_disk_is_copied(store, tmp_path, monkeypatch):
     kept = store.add(source)
     assert kept.size == store.size_of(kept.digest) == 3_000_000
     assert store.path(kept.digest).stat().st_ino != source.stat().st_ino
-
-
-def test_a_worker_hands_no_link_over(store, tmp_path):
-    (tmp_path / "link").symlink_to("/etc/passwd")
-    os.mkfifo(tmp_path / "pipe")
-    for name in ("link", "pipe", "missing", "."):
-        with pytest.raises(UsageError, match="cannot be kept"):
-            store.add(tmp_path / name)
-    assert names(store) == []
 
 
 def test_a_full_disk_is_a_sentence(store, monkeypatch):

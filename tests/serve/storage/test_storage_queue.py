@@ -199,7 +199,7 @@ def test_a_users_jobs_are_first_in_first_out(timed):
     assert [timed.queue.claim("w", 30, 5).id for _ in ids] == ids
 
 
-def test_equal_jobs_are_computed_once(timed):
+def test_equal_jobs_are_computed_once_unless_the_first_fails(timed):
     first, same, other_user = submit(timed), submit(timed), submit(timed, owner="bob")
     claimed = timed.queue.claim("w", 30, 5)
     assert claimed.id == first.id
@@ -210,9 +210,6 @@ def test_equal_jobs_are_computed_once(timed):
         assert (ended.state, ended.attempt, ended.progress, ended.forecast) == (State.DONE, 0, 1.0, {"cells": 1})
         assert ended.outputs == timed.jobs.get(first.id).outputs
     assert timed.queue.claim("w", 30, 5) is None
-
-
-def test_an_equal_job_runs_where_the_first_fails(timed):
     first, same = submit(timed), submit(timed)
     timed.queue.claim("w", 30, 5)
     timed.queue.finish(first.id, 1, Outcome(State.FAILED, "no"))

@@ -112,6 +112,7 @@ GETS = {
     "a report that is somebody else's": ("GET", "/jobs/{other}/report", {404}),
     "a job that is somebody else's": ("GET", "/api/v1/jobs/{other}", {404}),
     "its result": ("GET", "/api/v1/jobs/{other}/files/main", {404}),
+    "its input": ("GET", "/api/v1/jobs/{other}/inputs/queries/0", {404}),
     "its events": ("GET", "/api/v1/jobs/{other}/events", {404}),
     "its page": ("GET", "/jobs/{other}", {404}),
     "deleting it": ("DELETE", "/api/v1/jobs/{other}", {404}),
