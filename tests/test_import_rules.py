@@ -89,22 +89,9 @@ ALLOWED = {
 JOBS = {"clusters", "phylo", "msa", "profile", "semirings", "hmm"}
 #: Who may call the compiled core.
 NATIVE = {
-    "scoring",
-    "sequences",
-    "masks",
-    "results",
-    "devices",
-    "formats",
-    "pairwise",
-    "distance_trees",
-    "clusters",
-    "phylo",
-    "msa",
-    "profile",
-    "clustalw",
-    "semirings",
-    "hmm",
-}
+    "scoring", "sequences", "masks", "results", "devices", "formats", "pairwise", "distance_trees", "clusters", "phylo",
+    "msa", "profile", "clustalw", "semirings", "hmm",
+}  # fmt: skip
 #: No folder: `tropalign.__version__`, and who may tell it.
 VERSION = "__version__"
 TELL_THE_VERSION = {

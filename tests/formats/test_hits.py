@@ -170,11 +170,7 @@ def test_parts_and_writers_keep_everything(run):
         expected = judged(one, context.thresholds)
         for name in hits.__dataclass_fields__:
             a, b = getattr(hits, name), getattr(expected, name)
-            assert (
-                np.array_equal(a, b, equal_nan=True)
-                if isinstance(b, np.ndarray) and b.dtype.kind == "f"
-                else (np.array_equal(a, b) if isinstance(b, np.ndarray) else a == b)
-            ), name
+            np.testing.assert_equal(a, b, name)
     for name in FORMATS.values():
         writer = make_writer("hits", name, HEADER, context)
         again = restore(json.loads(json.dumps(writer.describe())))

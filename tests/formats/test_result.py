@@ -121,6 +121,10 @@ def array_as(wanted, array):
     return lambda name, data: npy(array) if name == f"{wanted}.npy" else data
 
 
+def scores_with(old, new):
+    return lambda name, data: data.replace(old, new) if name == "score.npy" else data
+
+
 LIES = {
     "another kind": notes_with(kind="trees"),
     "kind of others": notes_with(kind="hits"),
@@ -140,12 +144,8 @@ LIES = {
     "offsets that descend": array_as("cigar_offsets", np.array([0, 5, 3, 9])),
     "a path of another length": array_as("cigar_ops", np.full(9, (1 << 28) - 1 << 4 | 7, np.uint32)),
     "a square": array_as("score", np.zeros((3, 1), np.int32)),
-    "a header of a terabyte": lambda name, data: (
-        data.replace(b"(3,)", b"(1000000000000,)") if name == "score.npy" else data
-    ),
-    "a header with an open bracket": lambda name, data: (
-        data.replace(b"(3,), }", b"(3 ,  }") if name == "score.npy" else data
-    ),
+    "a header of a terabyte": scores_with(b"(3,)", b"(1000000000000,)"),
+    "a header with an open bracket": scores_with(b"(3,), }", b"(3 ,  }"),
     "a column too many": lambda name, data: data if name != "score.npy" else data + b"\0",
 }
 

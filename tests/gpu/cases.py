@@ -185,3 +185,20 @@ def check_relax(device, store_and_again, group, rule, told=None):
         for got, wanted in zip(other.matrix(x, y), store.matrix(x, y), strict=True):
             np.testing.assert_array_equal(got, wanted)
     return products
+
+
+def counted(device):
+    """The kernel and the groups of each launch from now on, in a list that grows."""
+    launches, build = [], device.build
+
+    def counting(source, constants):
+        program = build(source, constants)
+        launch = program.launch
+        program.launch = lambda kernel, groups, *rest: (
+            launches.append((kernel, groups)),
+            launch(kernel, groups, *rest),
+        )
+        return program
+
+    device.build = counting
+    return launches

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from gpu.cases import AMINO_ACIDS, MIDDLE, STRIPS, check, proteins, random_proteins, run, task
+from gpu.cases import AMINO_ACIDS, MIDDLE, STRIPS, check, counted, proteins, random_proteins, run, task
 from gpu.host_device import HostDevice
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -164,18 +164,9 @@ def test_little_memory_makes_chunks():
     batch = proteins(random_proteins(7, 30, 60))
     budget, device = 300_000, HostDevice(16)
     device.budget = budget
-    launches = []
-    build = device.build
-
-    def counting(source, constants):
-        program = build(source, constants)
-        launch = program.launch
-        program.launch = lambda kernel, *rest: (launches.append(kernel), launch(kernel, *rest))
-        return program
-
-    device.build = counting
+    launches = counted(device)
     check(device, task(batch, mode="global"))
-    assert launches.count("sweep") > 4
+    assert [kernel for kernel, _ in launches].count("sweep") > 4
     device.budget = 10_000
     job = task(batch)
     with pytest.raises(ResourceError, match=r"^host: \d+ pairs side by side need .* are free: add device cpu$"):

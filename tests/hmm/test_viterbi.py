@@ -33,27 +33,16 @@ def check(start, transition, emission, codes, offsets):
     return paths, scores
 
 
-@pytest.mark.parametrize("n_states", [1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 24, 25, 33])
+@pytest.mark.parametrize("n_states", [1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 24, 25, 33, 63, 64, 65, 130])
 def test_paths_are_those_of_the_oracle(isa, n_states):
     rng = np.random.default_rng(n_states)
-    lengths = [0, 1, 2, 40, 3, 0, 17, 33, 64, 1, 5]
+    lengths = [0, 1, 2, 40, 3, 0, 17, 33, 64, 1, 5] if n_states < 60 else [5, 0, 3]
     for made in (
         random_model(rng, n_states, 4),
         random_model(rng, n_states, 5, zeros=0.3),
         tied_model(rng, n_states, 3),
     ):
         check(*made, *sequences(rng, lengths, made[2].shape[1]))
-
-
-@pytest.mark.parametrize("n_states", [63, 64, 65, 130])
-def test_many_states(isa, n_states):
-    rng = np.random.default_rng(n_states)
-    for made in (
-        random_model(rng, n_states, 4),
-        random_model(rng, n_states, 4, zeros=0.4),
-        tied_model(rng, n_states, 3),
-    ):
-        check(*made, *sequences(rng, [5, 0, 3], made[2].shape[1]))
 
 
 def test_states_beyond_bytes(isa):

@@ -8,7 +8,7 @@ from oracles.composition import adjusted_score, corrected_score
 
 import tropalign as ta
 from tropalign.cli.main import main
-from tropalign.errors import ScoringError, UsageError
+from tropalign.errors import ScoringError
 from tropalign.pairwise.composition import STEPS, STRETCH, Scaled
 from tropalign.pairwise.engines import Engines, Rows
 from tropalign.pairwise.options import PairOptions
@@ -248,34 +248,6 @@ def test_tables_keep_corrected_scores(sets):
     raw = next(iter(ta.align_all(*sets, max_evalue=1.0, device="cpu")))
     assert raw.columns(["corrected_score"])["corrected_score"].tolist() == raw.score.tolist()
     assert raw != table
-
-
-def test_what_is_refused(sets):
-    with pytest.raises(UsageError, match="composition scaled is for E-values and bits, which local alignments have"):
-        list(ta.align_all(*sets, mode="global", composition="scaled"))
-    with pytest.raises(UsageError, match="composition 'known' is none of ignored, scaled, adjusted"):
-        list(ta.align_all(*sets, composition="known"))
-    with pytest.raises(ScoringError, match="matrices are adjusted to the composition of proteins only: take compo"):
-        list(ta.align_all(["ACGTACGT"], ["ACGTACGT"], composition="adjusted", matrix=BLASTN, gap=ta.Gap(5, 2)))
-    with pytest.raises(ScoringError, match="with gap costs of two pieces no matrix is adjusted to composition: take"):
-        list(ta.align_all(*sets, composition="adjusted", gap=ta.Gap(11, 1, 14, 0.5)))
-    with pytest.raises(UsageError, match="composition scaled goes by the residues of whole sequences"):
-        list(ta.align_all(["ACGTACGTACGTAAACC"], ["MKVLAWMKVLAW"], translate="query", composition="scaled"))
-
-
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        (["--composition", "scaled"], "--composition counts for E-values and bits, and there are none here"),
-        (["--composition", "scaled", "-f", "matrix"], "--format matrix holds no E-values: leave --composition out"),
-        (["--composition", "scaled", "-f", "m8", "--mode", "global"], "--composition scaled is for E-values"),
-    ],
-)
-def test_what_the_command_refuses(tmp_path, capsys, words, sentence):
-    path = tmp_path / "a.fa"
-    path.write_text(">a\nMKVLAWCCDEF\n>b\nMKILAWCCDEF\n")
-    assert main(["pairs", str(path), *words, "-o", str(tmp_path / "out"), "-q"]) == 2
-    assert sentence in capsys.readouterr().err
 
 
 def test_a_command_says_what_its_evalues_are(tmp_path):

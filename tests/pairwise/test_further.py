@@ -13,8 +13,7 @@ from pairwise.engines import AMINO_ACIDS, codes, rows
 
 import tropalign as ta
 from tropalign import _native
-from tropalign.errors import ResourceError, UsageError
-from tropalign.pairwise.options import MOST_HSPS
+from tropalign.errors import ResourceError
 from tropalign.scoring.ungapped import background, rates
 from tropalign.sequences import NUCLEOTIDE, PROTEIN
 
@@ -302,22 +301,6 @@ def test_decimals():
     whole = table_of(texts, matrix=nucleotides(), gap=ta.Gap(5, 2))
     assert halves.score.dtype == np.float64 and halves.cigars() == whole.cigars()
     np.testing.assert_array_equal(2 * halves.score, whole.score)
-
-
-@pytest.mark.parametrize(
-    ("how", "sentence"),
-    [
-        ({"max_hsps": 0}, "max_hsps 0 is out of range: give a number from 1 to 1000"),
-        ({"max_hsps": MOST_HSPS + 1}, "max_hsps 1001 is out of range: give a number from 1 to 1000"),
-        ({"max_hsps": 2.0}, "max_hsps 2.0 is not a whole number"),
-        ({"mode": "global"}, "max_hsps is for local alignments, of which a pair has several: use mode local"),
-        ({"report": "ends"}, "max_hsps needs report alignment"),
-    ],
-)
-def test_what_is_refused(how, sentence):
-    with pytest.raises(UsageError) as caught:
-        next(ta.align_all(["MKV", "MKVL"], **{"max_hsps": 2, **how}))
-    assert str(caught.value) == sentence
 
 
 def test_a_pair_beyond_the_memory_is_refused():

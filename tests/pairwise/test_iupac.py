@@ -123,28 +123,6 @@ def test_the_command_line(tmp_path, capsys):
     assert scores == ["31", "31", "35", "45", "13.5"]
 
 
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        (["--iupac", "average"], "argument --iupac: invalid choice: 'average'"),
-        (["--iupac", "match", "--matrix", "EDNAFULL"], "--matrix and --match/--mismatch/--iupac exclude each other"),
-        (
-            ["--iupac", "match", "--alphabet", "protein"],
-            "--iupac goes with --match and --mismatch where sequences are p",
-        ),
-    ],
-)
-def test_what_is_refused(tmp_path, capsys, words, sentence):
-    path, out = tmp_path / "two.fa", tmp_path / "out.tsv"
-    path.write_text(">a\nACGTRCGTN\n>b\nACGTACGTC\n")
-    try:
-        status = main(["pairs", str(path), "-o", str(out), *words])
-    except SystemExit as stop:
-        status = stop.code
-    said = capsys.readouterr().err
-    assert status == 2 and sentence in said and not out.exists()
-
-
 @pytest.mark.parametrize("iupac", ["average", None, True, ["match"]])
 def test_no_such_rule(iupac):
     with pytest.raises(ta.ScoringError, match="is none of mismatch, zero, match"):

@@ -209,27 +209,6 @@ def test_sets_count_where_no_alignment_does(genes):
     assert fewer.sum_count.max() < loose.sum_count.max()
 
 
-@pytest.mark.parametrize(
-    ("how", "sentence"),
-    [
-        ({"max_hsps": 1}, "sum_statistics judges several alignments of a pair together: add max_hsps, such as 10"),
-        ({"max_intron": 4}, "max_intron 4 is out of range: give a number from 5 to 1000000000000000"),
-        (
-            {"sum_statistics": False, "max_intron": 90},
-            "max_intron says which alignments sum_statistics links: add sum_statistics",
-        ),
-        (
-            {"max_intron": 90},
-            "max_intron is for nucleotides against proteins: add translate query or target, or leave it out",
-        ),
-    ],
-)
-def test_what_is_refused(how, sentence):
-    with pytest.raises(UsageError) as caught:
-        list(ta.align_all(["MKV", "MKVL"], **{"max_hsps": 2, "sum_statistics": True, **how}))
-    assert str(caught.value) == sentence
-
-
 def test_columns_need_sums(genes):
     table = table_of(*genes, sum_statistics=False)
     assert table.sum_evalue is None

@@ -81,26 +81,11 @@ def test_cigars_as_text(cigars):
 
 
 @pytest.mark.parametrize(
-    ("column", "error", "words"),
-    [
-        (("int32", np.zeros(2, np.int32), ""), ValueError, "fewer items"),
-        (("int32", np.zeros(3, np.int64), ""), TypeError, "another type"),
-        (("int32", np.zeros(6, np.int32)[::2], ""), TypeError, "not contiguous"),
-        (("real", np.zeros(3), 12, ""), ValueError, "decimals"),
-        (("real", ""), ValueError, "lacks a part"),
-        (("word", ""), ValueError, "unknown kind"),
-        (text_column(["a"]), ValueError, "fewer items"),
-        (text_column(["a"], np.array([0, 1, 0])), ValueError, "names no item"),
-        (text_column(["a"], np.array([0, -2, 0])), ValueError, "names no item"),
-        (("text", np.zeros(3, np.uint8), np.array([0, 2, 1, 3]), None, ""), ValueError, "descend"),
-        (("text", np.zeros(2, np.uint8), np.array([0, 1, 2, 3]), None, ""), ValueError, "beyond"),
-        (("text", np.zeros(3, np.uint8), np.array([-1, 1, 2, 3]), None, ""), ValueError, "beyond"),
-        (("cigar", np.zeros(2, np.uint32), np.array([0, 1, 2, 3]), ""), ValueError, "beyond"),
-        (("cigar", np.zeros(2, np.uint32), np.array([0, 1, 2]), ""), ValueError, "fewer items"),
-    ],
+    ("column", "words"),
+    [(("int32", np.zeros(3, np.int64), ""), "another type"), (("int32", np.zeros(6, np.int32)[::2], ""), "contiguous")],
 )
-def test_columns_that_do_not_fit(column, error, words):
-    with pytest.raises(error, match=words):
+def test_columns_of_another_type_are_told_apart(column, words):
+    with pytest.raises(TypeError, match=words):
         _native.join_rows([column], 3)
 
 

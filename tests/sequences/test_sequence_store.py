@@ -107,54 +107,45 @@ def changed(data, at, new):
     return data[:at] + new + data[at + len(new) :]
 
 
+def with_entry(name, **entry):
+    """What makes a file whose manifest says something else of an array, with a checksum that is right."""
+    return lambda data: with_manifest(data, lambda manifest: manifest["arrays"][name].update(entry))
+
+
+def with_byte(array, at, byte):
+    return lambda data: changed(data, manifest_of(data)["arrays"][array]["begin"] + at, byte)
+
+
+DAMAGED = "the store is damaged"
+DESCENDS = f"{DAMAGED} (its offsets do not ascend to the end of what they divide)"
+NEWER = "tropalign 9.9 wrote this store in a newer form: use that version, or build it again with tropalign db build"
 BROKEN = {
     "empty": (lambda d: b"", "the file is empty"),
     "another file": (lambda d: b"MThd" + d, "this is no sequence store: build it with tropalign db build"),
-    "cut short": (
-        lambda d: d[:-100],
-        "the store is damaged (its end is missing): build it again with tropalign db build",
-    ),
-    "only its begin": (lambda d: d[:20], "the store is damaged (its end is missing)"),
+    "cut short": (lambda d: d[:-100], f"{DAMAGED} (its end is missing): build it again with tropalign db build"),
+    "only its begin": (lambda d: d[:20], f"{DAMAGED} (its end is missing)"),
     "manifest changed": (
         lambda d: changed(d, len(d) - END_BYTES - 9, b"7"),
-        "the store is damaged (its manifest is not the one that was written)",
+        f"{DAMAGED} (its manifest is not the one that was written)",
     ),
     "manifest's size": (
         lambda d: changed(d, len(d) - END_BYTES, b"\xff" * 8),
-        "the store is damaged (its manifest does not fit)",
+        f"{DAMAGED} (its manifest does not fit)",
     ),
-    "an array beyond the end": (
-        lambda d: with_manifest(d, lambda m: m["arrays"]["names"].update(bytes=1 << 40)),
-        "the store is damaged (its names reach beyond its end)",
-    ),
-    "an array before the begin": (
-        lambda d: with_manifest(d, lambda m: m["arrays"]["names"].update(begin=-4096)),
-        "the store is damaged (its names reach beyond its end)",
-    ),
+    "an array beyond the end": (with_entry("names", bytes=1 << 40), f"{DAMAGED} (its names reach beyond its end)"),
+    "an array before the begin": (with_entry("names", begin=-4096), f"{DAMAGED} (its names reach beyond its end)"),
     "an array that is not there": (
         lambda d: with_manifest(d, lambda m: m["arrays"].pop("names")),
-        "the store is damaged (its manifest lacks what a store has)",
+        f"{DAMAGED} (its manifest lacks what a store has)",
     ),
-    "offsets too few": (
-        lambda d: with_manifest(d, lambda m: m["arrays"]["offsets"].update(bytes=16)),
-        "the store is damaged (its offsets do not ascend to the end of what they divide)",
-    ),
-    "no offset": (
-        lambda d: with_manifest(d, lambda m: m["arrays"]["offsets"].update(bytes=0)),
-        "the store is damaged (its offsets do not ascend to the end of what they divide)",
-    ),
-    "offsets descend": (
-        lambda d: changed(d, manifest_of(d)["arrays"]["offsets"]["begin"] + 8, b"\x07"),
-        "the store is damaged (its offsets do not ascend to the end of what they divide)",
-    ),
+    "offsets too few": (with_entry("offsets", bytes=16), DESCENDS),
+    "no offset": (with_entry("offsets", bytes=0), DESCENDS),
+    "offsets descend": (with_byte("offsets", 8, b"\x07"), DESCENDS),
     "order": (
-        lambda d: changed(d, manifest_of(d)["arrays"]["by_length"]["begin"], b"\x04"),
-        "the store is damaged (the order by length names sequences that are not there)",
+        with_byte("by_length", 0, b"\x04"),
+        f"{DAMAGED} (the order by length names sequences that are not there)",
     ),
-    "a newer form": (
-        lambda d: with_manifest(d, lambda m: m.update(layout=3, made_by="tropalign 9.9")),
-        "tropalign 9.9 wrote this store in a newer form: use that version, or build it again with tropalign db build",
-    ),
+    "a newer form": (lambda d: with_manifest(d, lambda m: m.update(layout=3, made_by="tropalign 9.9")), NEWER),
 }
 
 

@@ -231,16 +231,8 @@ def test_text_stands_out_from_what_is_behind_it(visitor, done_job, is_dark):
     visitor.look(is_dark=is_dark)
     failed = visitor.site.submit(queries__text=WRONG, title="Wrong")
     visitor.until(lambda: visitor.site.storage.jobs.get(failed.id).state.is_final)
-    for path in (
-        "/",
-        "/jobs",
-        f"/jobs/{done_job.id}",
-        f"/jobs/{failed.id}",
-        "/databases",
-        "/help",
-        "/login",
-        "/new/pairs",
-    ):
+    jobs = (f"/jobs/{job.id}" for job in (done_job, failed))
+    for path in (*jobs, "/", "/jobs", "/databases", "/help", "/login", "/new/pairs"):
         visitor.go(path)
         visitor.run(OPEN_ALL)
         assert visitor.run(LOW_CONTRAST) == [], path
