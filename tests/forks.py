@@ -28,7 +28,6 @@ def align_all():
 
 
 def search():
-    """Hits of a model that is read anew, so that its layouts are made anew."""
     return ta.search(MODEL, PROTEINS, n_threads=2).log_p.tolist()
 
 
@@ -46,7 +45,6 @@ MODEL = EXAMPLES / "efp.hmm"
 
 
 def forked(compute, expected):
-    """The status of a child that computes."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12 warns of forks beside threads
         child = os.fork()

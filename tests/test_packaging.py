@@ -22,7 +22,6 @@ CODE = {".py", ".pyi", ".pyc", ".so"}
 
 @pytest.fixture(scope="module")
 def sdist(tmp_path_factory):
-    """The sdist's files by name."""
     skip_without("src", "CMakeLists.txt")
     backend = pytest.importorskip("scikit_build_core.build")
     folder = tmp_path_factory.mktemp("sdist")

@@ -15,7 +15,6 @@ def proteins(request):
 
 @pytest.fixture(params=range(3))
 def strands(request):
-    """Nucleotides on both strands."""
     return random_table(request.param, alphabet=NUCLEOTIDE, has_strand=True)
 
 
@@ -30,7 +29,6 @@ def context_for(table, **more):
 
 
 def parts_of(writer, table, cuts=()):
-    """The table cut into parts at these places."""
     return [writer.encode(piece) for piece in cut(table, cuts)]
 
 

@@ -85,7 +85,6 @@ class Opened:
         return self.browser.find_element("id", name)
 
     def choose(self, name, value):
-        """What a user chooses from a list."""
         from selenium.webdriver.support.ui import Select
 
         Select(self.find(name)).select_by_value(value)
@@ -99,7 +98,6 @@ class Opened:
         self.find("frame").send_keys(*keys)
 
     def place(self, line, column):
-        """The middle of a cell, from the middle of the sheet."""
         return self(PLACE, [line, column])
 
     def mouse(self):

@@ -16,14 +16,12 @@ class OpenedReport(Opened):
             time.sleep(0.01)
 
     def rows(self):
-        """The rows in view as lists of text, in their order."""
         script = """[...document.querySelectorAll(".grid .body .line")]
             .sort((a, b) => a.ariaRowIndex - b.ariaRowIndex)
             .map((line) => [...line.children].map((cell) => cell.textContent))"""
         return self(script)
 
     def type(self, label, text):
-        """Types into the filter of a column."""
         field = self.browser.find_element("css selector", f".grid input[aria-label^='{label}:']")
         field.clear()
         field.send_keys(text)

@@ -15,8 +15,6 @@ TEST = {"other": "--MKVLAW", "c": "M-RVLAW-", "a": "AMKVLAW-", "b": "AMKVA-WG"}
 
 @pytest.fixture
 def opened_pair(opened_page):
-    """Opens the page of a test alignment, or of rows by name, beside its reference."""
-
     def open_pair(test=TEST, reference=REFERENCE, is_dark=False):
         context = AlignedContext("test and reference")
         return opened_page(written("aligned/agreement", "html", context, [agreement(test, reference)]), is_dark)

@@ -103,7 +103,7 @@ def test_fasta_keeps_descriptions_and_a3m_the_columns_of_the_first_row():
     assert written("a3m", made) == b">q\nACDEF\n>b\n-CgDEh-\n>c\nAC--hF\n"
 
 
-def test_clustal_marks_columns():
+def test_marks_of_columns_and_checksums():
     rows = {"a": "AaS-CWT", "b": "AATACWA", "c": "AAAACRV"}
     made = MultipleAlignment.from_rows(rows, rows.values())
     lines = written("clustal", made).decode().splitlines()
@@ -111,6 +111,9 @@ def test_clustal_marks_columns():
     assert lines[5][11:] == "**: * ."
     dna = MultipleAlignment.from_rows(["a", "b"], ["AACGT", "ATCGT"])
     assert written("clustal", dna).decode().splitlines()[4][11:] == "* ***"
+    # GCG's checksum of hbb_human in the example of its documentation of MSF has no gaps within 57 letters; by hand:
+    assert checksum(np.frombuffer(b"ACa", np.uint8)) == 65 * 1 + 67 * 2 + 65 * 3
+    assert checksum(np.frombuffer(b"A" * 58, np.uint8)) == (65 * (57 * 58 // 2 + 1)) % 10_000
 
 
 def test_confidence_in_tables_and_stockholm():
@@ -138,12 +141,6 @@ def test_confidence_in_tables_and_stockholm():
         assert float(of_column) == pytest.approx(float(made.column_confidence[int(column)]), abs=1e-4)
         at = int(made.sequences.offsets[k]) + int(position)
         assert float(own) == pytest.approx(float(made.residue_confidence[at]), abs=1e-4)
-
-
-def test_msf_checksums():
-    # GCG's checksum of hbb_human in the example of its documentation of MSF has no gaps within 57 letters; by hand:
-    assert checksum(np.frombuffer(b"ACa", np.uint8)) == 65 * 1 + 67 * 2 + 65 * 3
-    assert checksum(np.frombuffer(b"A" * 58, np.uint8)) == (65 * (57 * 58 // 2 + 1)) % 10_000
 
 
 def test_nexus_quotes_names_and_holds_its_own_letters_alone():

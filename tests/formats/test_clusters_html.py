@@ -67,7 +67,7 @@ def test_tables_have_the_clusters_and_their_members(opened_report, found):
     assert page("page.chosen ?? page.row") >= 0
 
 
-def test_least_and_mean_are_by_their_definition(found):
+def test_identities_and_cigars_by_their_definition(found):
     least, mean = member_identities(found)
     for k in range(len(found)):
         others = found.identity[found.member_index(k)[1:]]
@@ -75,6 +75,9 @@ def test_least_and_mean_are_by_their_definition(found):
             assert np.isnan(least[k]) and np.isnan(mean[k])
             continue
         assert least[k] == others.min() and mean[k] == pytest.approx(others.mean())
+    text, sizes, reach = packed_cigars(["2I3=1X4=1D", "", "200="])
+    assert text.tolist() == [2 << 2 | 1, 8 << 2, 1 << 2 | 2, (200 << 2) % 128 | 128, (200 << 2) >> 7]
+    assert sizes.tolist() == [3, 0, 2] and reach.tolist() == [10, 0, 200]
 
 
 @pytest.mark.parametrize("mode", ["global", "semiglobal", "local"])
@@ -244,12 +247,6 @@ def test_proteins_and_a_sequence_alone(opened_report):
     assert page.text("facts") == "1 sequence in 1 cluster"
     assert page.text("member-note") == "This is the representative." and not page.find("alignment").is_displayed()
     assert page("page.members.byName.has('strand')") is False
-
-
-def test_cigars_are_packed_as_runs():
-    text, sizes, reach = packed_cigars(["2I3=1X4=1D", "", "200="])
-    assert text.tolist() == [2 << 2 | 1, 8 << 2, 1 << 2 | 2, (200 << 2) % 128 | 128, (200 << 2) >> 7]
-    assert sizes.tolist() == [3, 0, 2] and reach.tolist() == [10, 0, 200]
 
 
 def test_pages_are_the_same_again(found, tmp_path):

@@ -60,7 +60,6 @@ def searched(request, tmp_path_factory):
 
 
 def pairs_of(page):
-    """(model, sequence) of each row."""
     script = """[...page.arrays.model_index].map((model, row) =>
         [page.data.models.names[model], page.data.sequences.names[page.arrays.sequence_index[row]]])"""
     return [tuple(pair) for pair in page(script)]

@@ -160,14 +160,6 @@ def test_beyond_a_limit_the_best_stay(limit, monkeypatch):
     assert arrays["paths"].tobytes() == text.tobytes() and arrays["path_sizes"].tolist() == sizes.tolist()
 
 
-def test_too_many_letters_or_lines_are_left_out(monkeypatch):
-    table = aligned_set(family(5))
-    monkeypatch.setattr(html, "MOST_LETTERS", 10)
-    monkeypatch.setattr(html, "MOST_LINES", 4)
-    _, arrays = data_of(page_of(table))
-    assert not {"query_letters", "cells"} & set(arrays) and len(arrays["paths"]) == 0
-
-
 def test_the_file_needs_nothing_else():
     """Links to records are followed by whoever clicks them; a namespace is a name."""
     text = page_of(aligned_set(family(4))).decode()
@@ -177,24 +169,26 @@ def test_the_file_needs_nothing_else():
     assert not re.search(r"(?:src|href)\s*=\s*[\"']|@import|url\((?!#)|https?:", text)
 
 
-def test_a_damaged_part_is_told():
+def test_limits_and_damaged_parts(monkeypatch):
     writer = make_writer("pairs", "html", HEADER, PairsContext())
     with pytest.raises(InputError, match="a finished part is damaged"):
         writer.assemble([b"nothing"], io.BytesIO())
+    table = aligned_set(family(5))
+    monkeypatch.setattr(html, "MOST_LETTERS", 10)
+    monkeypatch.setattr(html, "MOST_LINES", 4)
+    _, arrays = data_of(page_of(table))
+    assert not {"query_letters", "cells"} & set(arrays) and len(arrays["paths"]) == 0
 
 
 def numbered(n, length=120, **options):
-    """All pairs of a family called seq0, seq1 and so on."""
     return aligned_set(family(n, length), [f"seq{k}" for k in range(n)], **options)
 
 
 def row_of(table, *names):
-    """The row of a pair in any order."""
     return next(row for row in table if {row.query, row.target} == {*names})
 
 
 def shown_row(page, row):
-    """The pair that is shown is that of a row."""
     assert page.text("pair-title") == f"{row.query} × {row.target}"
     return page.lines() == row.aligned()
 

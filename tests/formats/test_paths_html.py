@@ -104,13 +104,10 @@ def test_some_sources_and_the_lightest_edges(opened_report, monkeypatch):
     assert page("page.graph.edges.length") == 2 and "The 2 lightest of 4 edges are drawn" in page.text("graph-note")
 
 
-def test_names_are_never_markup(opened_report):
+def test_names_are_never_markup_nor_in_pictures(opened_report):
     page = opened_report(page_of(ring(len(HOSTILE), HOSTILE)))
     assert page("page.data.names") == HOSTILE
     page.check_policy()
-
-
-def test_pictures_are_saved(opened_report):
     page = opened_report(page_of(ring(8, [f"<{k}>" for k in range(8)])))
     page("window.saved = [], window.saveFile = (name, content) => window.saved.push([name, content]), 1")
     page("saveFile = window.saveFile, page.graph.save('svg'), 1")
@@ -130,7 +127,7 @@ def test_tiny_graphs(opened_report, n):
     assert page("page.table.rows.length") == n * n
 
 
-def test_vertices_stand_as_far_from_each_other_as_by_edges():
+def test_vertices_have_places_and_pages_a_bound():
     n = 30
     found = places(np.arange(n - 1), np.arange(1, n), n)
     assert found.min() == 0 and found.max() == 1
@@ -140,9 +137,6 @@ def test_vertices_stand_as_far_from_each_other_as_by_edges():
     islands = places(np.array([0, 2]), np.array([1, 3]), 5)
     assert np.isfinite(islands).all() and len(np.unique(islands.round(3), axis=0)) == 5
     assert (places(np.arange(n - 1), np.arange(1, n), n) == found).all()
-
-
-def test_pages_are_bounded():
     rng = np.random.default_rng(0)
     n, m = 500, 200_000
     graph = Graph.from_edges(rng.integers(n, size=m), rng.integers(n, size=m), rng.random(m), n=n)

@@ -216,7 +216,11 @@ def test_a_tree_without_samples_is_saved_as_it_is(placed, opened_report):
     assert name == "placed-reads.svg" and set(placed[0].names) <= texts
 
 
-def test_a_page_has_its_limits(monkeypatch):
+def test_limits_and_damaged_parts(monkeypatch):
+    writer = make_writer("placed", "html", HEADER, context())
+    for part in (b"", b"nothing", writer.encode(placements())[:-50]):
+        with pytest.raises(InputError, match="damaged"):
+            writer.assemble([part], io.BytesIO())
     monkeypatch.setattr(html, "MOST_READS", 3)
     data, arrays = data_of(written("html", (2,)))
     assert data["names"] == list(placements().names[:3]) and data["n_reads"] == 5
@@ -226,13 +230,6 @@ def test_a_page_has_its_limits(monkeypatch):
     monkeypatch.setattr(html, "MOST_REFERENCE", 4)
     data, arrays = data_of(written("html"))
     assert not data["has_reference"] and not len(arrays["reference"])
-
-
-def test_a_damaged_part_is_told():
-    writer = make_writer("placed", "html", HEADER, context())
-    for part in (b"", b"nothing", writer.encode(placements())[:-50]):
-        with pytest.raises(InputError, match="damaged"):
-            writer.assemble([part], io.BytesIO())
 
 
 def test_rows_and_alignments(placed, opened_report):

@@ -38,7 +38,6 @@ def primaries(table):
 
 
 def shown(table):
-    """The rows that have a line, in order."""
     first = primaries(table)
     return [row for row in table if row.n_columns or row.index in first]
 
@@ -175,7 +174,6 @@ def test_biopython_reads_the_alignments(write, any_table):
 
 @pytest.fixture(params=["sam", "bam"])
 def read_by_pysam(request, write, tmp_path):
-    """A table, and its lines as pysam reads them."""
     pysam = pytest.importorskip("pysam")
     table = with_qualities(random_table(5, 40, NUCLEOTIDE, has_strand=True), missing=[1])
     path = tmp_path / f"a.{request.param}"

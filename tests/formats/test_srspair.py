@@ -31,7 +31,6 @@ def test_biopython_reads_it(write, any_table):
 
 
 def read_again(text, table):
-    """What Biopython's newer parser finds, beside the rows; for each whether the minus strand is shown."""
     mapped = [row for row in table if row.n_columns]
     read = list(Align.parse(io.StringIO(text.decode()), "emboss"))
     assert [(a.annotations["Score"], a.annotations["Identity"]) for a in read] == [

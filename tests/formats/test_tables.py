@@ -41,14 +41,12 @@ def significant(table):
 
 
 def renamed(table, names):
-    """The same rows, the queries called otherwise."""
     batch = table.queries
     queries = SequenceBatch(batch.codes, batch.offsets, tuple(names), batch.alphabet, batch.letters)
     return type(table)(**{**vars(table), "queries": queries})
 
 
 def read(name, text):
-    """The columns of a table of any format, as it was read."""
     if name in ("tsv", "csv"):
         lines = [line for line in text.decode().splitlines(keepends=True) if not line.startswith("# ")]
         found = list(csv.DictReader(io.StringIO("".join(lines), newline=""), delimiter="\t" if name == "tsv" else ","))
@@ -184,7 +182,6 @@ def test_m8_without_statistics_and_tables_without_rows(write, proteins):
 
 
 def plain_evalue(x):
-    """BLAST's rounding of E-values in tables."""
     if not x >= 0:
         return "-1"
     if x < 1e-180:
@@ -195,7 +192,6 @@ def plain_evalue(x):
 
 
 def plain_bits(x):
-    """BLAST's rounding of bits in tables."""
     if not np.isfinite(x) or x == 0:
         return "0"
     return f"{x:.3e}" if abs(x) > 99999 else str(int(x)) if x > 99.9 else f"{x:.1f}"

@@ -43,7 +43,6 @@ def depths_of(tree):
 
 
 def below_inner_nodes(tree):
-    """The taxa below each inner node but the root."""
     below = [{name} for name in tree.names]
     for joined in tree.children:
         below.append(set().union(*(below[child] for child in joined)))
@@ -51,14 +50,12 @@ def below_inner_nodes(tree):
 
 
 def clades_of(tree):
-    """The taxa below each inner node but the root, and its support."""
     support = tree.support if tree.support is not None else np.full(len(tree.lengths), np.nan)
     found = zip(below_inner_nodes(tree), support[tree.n_taxa : -1].tolist(), strict=True)
     return {taxa: None if np.isnan(sure) else sure for taxa, sure in found}
 
 
 def assert_is(page, tree):
-    """The page shows this tree, with this root."""
     assert page(DEPTHS) == pytest.approx(depths_of(tree), abs=1e-5)
     assert {frozenset(taxa): sure for taxa, sure in page(CLADES)} == clades_of(tree)
 

@@ -17,6 +17,5 @@ def written(kind, form, context, pieces=(), header=HEADER):
 
 
 def cut(table, cuts=()):
-    """A table in pieces, cut at these rows."""
     bounds = [0, *cuts, len(table)]
     return [table.slice(a, b) for a, b in itertools.pairwise(bounds)]

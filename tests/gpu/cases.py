@@ -63,7 +63,6 @@ def run(job, devices):
 
 
 def check(device, job, shape=SMALL, progress=None):
-    """The device's table is the processor's, column by column."""
     (tile,) = job.tiles()
     wanted = job.on_cpu(tile, 2)
     job.gpu_shape = shape
@@ -94,7 +93,6 @@ def random_places(seed, n_vectors, n_columns, n_reads, longest, flagged, ambiguo
 
 
 def check_places(device, vectors, codes, offsets, scoring, shape, told=None):
-    """The device's scores are the processor's."""
     planes, sets = lane_planes(vectors, 4), np.arange(16, dtype=np.uint32)
     n_empty = -vectors.shape[1] % 4
     wanted, *_ = _native.place_scores(planes, len(vectors), n_empty, scoring, codes, offsets, sets, 32, None, 0, 1, 1)

@@ -34,7 +34,6 @@ def key_of(*parts):
 
 
 def compiled(flags, code, path):
-    """Compiles to a path, where many processes may do so at once."""
     made = path.with_suffix(f".{os.getpid()}{path.suffix}")
     done = subprocess.run(["g++", *flags, str(code), "-o", str(made)], capture_output=True, text=True)
     if done.returncode:

@@ -19,7 +19,6 @@ from tropalign.pairwise.self_test import check_gpu
 
 @pytest.fixture
 def driver(monkeypatch):
-    """A driver with one card of 256 MiB."""
     return install(monkeypatch, FakeDriver())
 
 

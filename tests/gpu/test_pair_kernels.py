@@ -34,7 +34,6 @@ def test_two_thousand_real_pairs(vendor_device, mode, report):
 
 
 def check_real(device, mode, report, n_proteins, n_amplicons):
-    """Of the first proteins and amplicons of the examples; how many pairs that were."""
     options = {"mode": mode, "report": report}
     wanted = check(device, task(read("efp.fasta")[:n_proteins], **options), MIDDLE)
     matrix = tropalign.SubstitutionMatrix.match_mismatch(5, -4)

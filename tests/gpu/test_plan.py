@@ -79,15 +79,12 @@ def test_any_pairs(seed):
     launches_of(query, target, rng.integers(1, 90, n), int(rng.choice([16, 32])), int(rng.choice([8, 16, 64])))
 
 
-def test_pairs_whose_values_may_pass_16_bits():
+def test_wide_values_and_arrays_that_do_not_fit():
     """The lesser bound of the two sequences, and `extend` a residue of the longer one."""
     bound = np.array([100, 100, 80, 10], np.int64)
     made = launches_of([0, 0, 2, 3], [1, 2, 1, 0], np.full(4, 10), width=Width(16, bound, 110, 2))
     bits = {int(pair): launch.word_bits for launch in made for pair in launch.pair}
     assert bits == {0: 32, 1: 16, 2: 16, 3: 16}
-
-
-def test_arrays_that_do_not_fit_are_refused():
     numbers = np.arange(4)
     with pytest.raises(ValueError, match="unequal lengths"):
         plan(numbers, numbers[:3], numbers, numbers.astype(np.int32), NOTHING_FREE, narrow(numbers), Shape())

@@ -22,7 +22,6 @@ SETTINGS = settings(max_examples=25, suppress_health_check=[HealthCheck.function
 
 
 def layouts(device):
-    """All that a device has."""
     return [Layout(Kind.WORDS, bits) for bits in (16, 32) if bits >= device.word_bits] + [FLOATS, POSITIVE]
 
 

@@ -45,13 +45,16 @@ def test_paths_are_those_of_the_oracle(isa, n_states):
         check(*made, *sequences(rng, lengths, made[2].shape[1]))
 
 
-def test_states_beyond_bytes(isa):
+def test_states_beyond_bytes_and_empty_batches(isa):
     rng = np.random.default_rng(1)
     start, transition, emission = random_model(rng, 300, 2, zeros=0.2)
     transition[:, :250] -= 20
     codes, offsets = sequences(rng, [6], 2)
     paths, _ = check(start, transition, emission, codes, offsets)
     assert paths.max() > 255
+    start, transition, emission = random_model(np.random.default_rng(3), 3, 4)
+    paths, scores = decode_both(start, transition, emission, np.zeros(0, np.uint8), np.zeros(1, np.int64))
+    assert (paths.size, scores.size) == (0, 0)
 
 
 @pytest.mark.parametrize("n_states", [1, 3, 20, 70])
@@ -71,12 +74,6 @@ def test_without_a_possible_path(isa, n_states):
     _, scores = check(start, nothing[1], emission, codes, offsets)
     assert scores[0] == -INFINITY
     assert np.isfinite(scores[2])
-
-
-def test_an_empty_batch():
-    start, transition, emission = random_model(np.random.default_rng(3), 3, 4)
-    paths, scores = decode_both(start, transition, emission, np.zeros(0, np.uint8), np.zeros(1, np.int64))
-    assert (paths.size, scores.size) == (0, 0)
 
 
 @pytest.mark.parametrize("n_states", [2, 8, 20, 100])

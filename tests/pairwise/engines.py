@@ -43,7 +43,6 @@ def align_here(queries: list[str], targets: list[str] | None, options: dict[str,
 
 
 def selected_isa() -> str:
-    """The instruction set in use in this process."""
     from tropalign import _native
 
     return _native.selected_isa()
@@ -88,7 +87,6 @@ def rows(columns: dict[str, Any]) -> list[Expected]:
 
 
 def assert_same(columns: dict[str, Any], others: dict[str, Any]) -> None:
-    """The columns that both have are equal in every row."""
     for name in columns.keys() & others.keys():
         np.testing.assert_array_equal(columns[name], others[name], err_msg=name)
 
@@ -96,7 +94,6 @@ def assert_same(columns: dict[str, Any], others: dict[str, Any]) -> None:
 def check_engines(
     engines: list[Engine], queries: list[str], targets: list[str] | None, wanted: Any, **options: Any
 ) -> None:
-    """All depths on all instruction sets give the rows that are wanted."""
     for engine in engines:
         columns = engine.align(queries, targets, **options)
         for k, (got, want) in enumerate(zip(rows(columns), wanted, strict=True)):

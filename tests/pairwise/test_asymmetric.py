@@ -13,7 +13,6 @@ LETTERS = "ACGT"
 
 
 def random_matrix(rng, letters, low, high):
-    """Letters and scores; like ones score more, so that there are alignments."""
     n = len(letters)
     scores = np.array([[rng.randint(low, high) for _ in range(n)] for _ in range(n)])
     return letters, scores + (high - low) // 2 * np.eye(n, dtype=int)
@@ -155,7 +154,6 @@ def test_best_targets_and_filters(mode):
 
 
 def test_bounds_hold_for_either_reading():
-    """Few letters, whose bounds are close to the scores."""
     from tropalign import _native
 
     rng = random.Random(5)

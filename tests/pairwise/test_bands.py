@@ -63,7 +63,6 @@ def test_bands_of_rows(isa, sets, mode, gap):
 
 @cache
 def wanted_score(query, target, mode, free_ends):
-    """The oracle's, for all instruction sets at once."""
     query, target = codes(ta.PROTEIN, query), codes(ta.PROTEIN, target)
     return align(query, target, matrix_scores("protein", "BLOSUM62"), 11, 1, mode, free_ends).score
 
@@ -84,7 +83,6 @@ def test_blocks_of_columns(isa, sets, mode):
 
 
 def native(queries, targets, mode, report, memory_bytes, n_threads=1):
-    """All queries against all targets in one native call, with a memory limit."""
     batches = [ta.SequenceBatch.from_strings(texts, alphabet=ta.NUCLEOTIDE) for texts in (queries, targets)]
     query, target = (index.ravel() for index in np.indices((len(queries), len(targets))))
     matrix = np.ascontiguousarray(ta.SubstitutionMatrix.match_mismatch(5, -4).scores, np.int32)
@@ -97,7 +95,6 @@ def native(queries, targets, mode, report, memory_bytes, n_threads=1):
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("report", ["score", "ends", "alignment"])
 def test_little_memory_changes_nothing(isa, mode, report):
-    """Fewer lanes, fewer threads, or pairs one at a time: the same results."""
     rng = random.Random(13)
     queries = ["".join(rng.choices("ACGT", k=rng.randint(250, 900))) for _ in range(20)]
     targets = [query[: rng.randint(50, 250)] for query in queries[:5]]

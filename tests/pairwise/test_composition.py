@@ -95,11 +95,13 @@ def test_an_adjusted_score_may_pass_the_raw_one(sets):
     assert len(all_pairs(*pair, "ignored", max_evalue=between)) == 0
 
 
-def test_sequences_of_a_residue_are_scaled():
+def test_sequences_of_one_residue_and_of_too_many():
     """No matrix says as much of pairs of one residue as the matrix says of average ones."""
     pair = ["A" * 4000], ["A" * 4000]
     adjusted, scaled = (all_pairs(*pair, kind, alphabet="protein").corrected_score for kind in ("adjusted", "scaled"))
     assert adjusted.tolist() == scaled.tolist() == [8000]
+    with pytest.raises(ScoringError, match="sequences of 20,000,000 residues are too long for scores that know comp"):
+        all_pairs(["ACGTACGTAA"], ["ACGTT" * 4_000_000], matrix=BLASTN, gap=ta.Gap(5, 2))
 
 
 def test_adjusted_scores_depend_on_the_pair_alone(sets):
@@ -137,11 +139,6 @@ def test_long_sequences_and_many_decimals_have_coarser_parts(length):
     pair = ["KKKKKEEKKKKEKEKK" * 4], ["KKEKKEEKKKKEKEKK" * 4]
     scores = [all_pairs(*pair, matrix=m, gap=ta.Gap(11, 1)).corrected_score[0] for m in (BLOSUM62, fine)]
     assert abs(scores[1] - scores[0]) < 0.6
-
-
-def test_sequences_may_be_too_long():
-    with pytest.raises(ScoringError, match="sequences of 20,000,000 residues are too long for scores that know comp"):
-        all_pairs(["ACGTACGTAA"], ["ACGTT" * 4_000_000], matrix=BLASTN, gap=ta.Gap(5, 2))
 
 
 def test_average_or_unknown_composition_changes_nothing():

@@ -35,7 +35,6 @@ def changed(rng, text, letters, rate):
 
 
 def with_repeats(rng, letters, domain, copies, between, rate=0.2):
-    """A sequence with copies of a domain, and others between them."""
     parts = []
     for _ in range(copies):
         parts.append("".join(rng.choice(letters) for _ in range(rng.randint(0, between))))
@@ -44,7 +43,6 @@ def with_repeats(rng, letters, domain, copies, between, rate=0.2):
 
 
 def family(rng, letters, count, longest=24, copies=(0, 3), between=8):
-    """Sequences that share a domain, some several times."""
     domain = "".join(rng.choice(letters) for _ in range(rng.randint(4, longest)))
     return [with_repeats(rng, letters, domain, rng.randint(*copies), between) for _ in range(count)]
 
@@ -55,7 +53,6 @@ def expected(sequences, matrix, pieces, most, least=1):
 
 
 def check(engines, sequences, matrix, gap, most, **options):
-    """Every instruction set gives what the oracle gives; a pair without an alignment has one empty row."""
     pieces = list(zip(gap[::2], gap[1::2], strict=True))
     wanted = expected(sequences, matrix, pieces, most)
     for engine in engines:
@@ -167,7 +164,6 @@ def repeats():
 
 
 def keys(table):
-    """What identifies a row, and its score."""
     return list(zip(*(getattr(table, name).tolist() for name in KEYS), strict=True))
 
 

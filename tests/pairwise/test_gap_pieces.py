@@ -17,7 +17,6 @@ TWO = [(4, 2, 24, 1), (0, 3, 5, 0), (24, 1, 4, 2), (2, 2, 2, 2), (0, 0, 0, 0), (
 
 
 def relatives(rng, letters, count, lengths):
-    """Random sequences, and copies of these with long gaps."""
     out = []
     for _ in range(count):
         length = rng.randint(*lengths)
@@ -46,7 +45,6 @@ def expected(sequences, matrix, gap, end_gap, mode, free_ends=FREE_ENDS):
 
 
 def check(engines, sequences, matrix, gap, end_gap, mode, free_ends=FREE_ENDS):
-    """All depths on all instruction sets give what the oracle gives, and paths have their scores."""
     wanted = expected(sequences, matrix, gap, end_gap, mode, free_ends)
     ends = None if end_gap is None else tropalign.Gap(*end_gap)
     options = {"matrix": matrix, "gap": gap, "end_gap": ends, "mode": mode, "free_ends": free_ends, "n_threads": 1}

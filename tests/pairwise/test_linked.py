@@ -52,7 +52,6 @@ def test_far_tails_fall_to_nothing():
 
 @pytest.fixture(scope="module")
 def genes():
-    """Proteins, and genomes with genes of relatives of some, half of them on the other strand."""
     rng = random.Random(7)
 
     def drawn(letters, n):
@@ -87,7 +86,6 @@ def table_of(queries, targets, **how):
 
 
 def lines(table):
-    """Rows as blastx lists them: names, places, raw score; and both numbers of sums."""
     names = "query target score query_first query_last target_first target_last sum_evalue sum_count".split()
     columns = table.columns(names)
     return {row[:7]: row[7:] for row in zip(*(columns[name].tolist() for name in names), strict=True)}

@@ -13,7 +13,6 @@ LETTERS = {"protein": "ACDEFGHIKLMNPQRSTVWY", "nucleotide": "ACGT"}
 
 
 def sets(seed, alphabet="protein", n=(12, 15), lengths=(5, 40)):
-    """Queries and targets of some families; in short ones many scores are equal."""
     random = np.random.default_rng(seed)
     letters = list(LETTERS[alphabet])
     families = ["".join(random.choice(letters, int(random.integers(*lengths)))) for _ in range(5)]
@@ -27,7 +26,6 @@ def sets(seed, alphabet="protein", n=(12, 15), lengths=(5, 40)):
 
 
 def rows_of(queries, targets, **how):
-    """Query, target and the score that decides, of the first alignment of each pair."""
     found = []
     for table in ta.align_all(queries, targets, device="cpu", n_threads=1, **how):
         table = table if table.hsp is None else table.take(table.hsp == 1)

@@ -38,7 +38,6 @@ def assert_same_table(table, other):
 
 
 def assert_same(row, other):
-    """Rows of two tables, with what they show of themselves."""
     assert repr(row) == repr(other) and str(row) == str(other) and row._repr_html_() == other._repr_html_()
     assert (row.query, row.target, row.strand) == (other.query, other.target, other.strand)
     assert row.query_text() == other.query_text() and row.index == other.index
@@ -53,7 +52,6 @@ def assert_same(row, other):
 
 @st.composite
 def calls(draw):
-    """Two sequences, often alike, of one alphabet, and options."""
     name = draw(st.sampled_from(["protein", "nucleotide"]))
     few = st.sampled_from(
         "AC" if draw(st.booleans()) else NUCLEOTIDES + "acgtRNu" if name == "nucleotide" else PROTEINS

@@ -112,15 +112,12 @@ def test_what_an_alignment_has_not(any_table):
     assert {"score", "query_start", "n_columns", "identity", "cigar"} < set(dir(any_table[0]))
 
 
-def test_native_lines_are_those_of_a_row(any_table):
+def test_native_lines_are_those_of_rows_and_midlines_of_the_matrix(any_table):
     query, middle, target, offsets = gapped.lines(any_table)
     for k, row in enumerate(any_table):
         begin, end = offsets[k], offsets[k + 1]
         lines = [line[begin:end].tobytes().decode() for line in (query, middle, target)]
         assert tuple(lines) == row.aligned()
-
-
-def test_midlines_know_what_is_similar(any_table):
     substitution = matrix_for(any_table.queries.alphabet)
     query, middle, target, offsets = gapped.lines(any_table, substitution)
     alphabet = any_table.queries.alphabet
@@ -135,7 +132,7 @@ def test_midlines_know_what_is_similar(any_table):
     assert [c.count("|") + c.count(":") for c in counts] == any_table.n_similar.tolist()
 
 
-def test_rows(any_table):
+def test_rows_and_tables_are_shown(any_table):
     row = any_table[0]
     assert row.query == any_table.queries.names[any_table.query_index[0]]
     assert row.identity == pytest.approx(any_table.identity[0])
@@ -147,9 +144,6 @@ def test_rows(any_table):
     with pytest.raises(AttributeError, match="deeper report"):
         _ = shallow.query_start
     assert "score" in str(shallow) and "<pre" in shallow._repr_html_()
-
-
-def test_shown(any_table):
     text, page = repr(any_table), any_table._repr_html_()
     assert "30 rows" in text and "and 20 more" in text and any_table.cigars()[0][:15] in text
     assert page.count("<tr>") == 11 and "<details>" in page and "<span style" in page
@@ -161,6 +155,8 @@ def test_shown(any_table):
         assert len(set(begins if name in ("query", "target", "cigar") else ends)) == 1, name
     for depth in ("score", "ends"):
         assert "30 rows" in repr(reduced(any_table, depth)) and "<table>" in reduced(any_table, depth)._repr_html_()
+    style = "<pre style='font-family:monospace;white-space:pre;"
+    assert any_table[0]._repr_html_().startswith(style) and any_table._repr_html_().count(style) == 10
 
 
 def test_names_are_escaped_and_letters_that_are_none_not_shown():
@@ -174,11 +170,6 @@ def test_names_are_escaped_and_letters_that_are_none_not_shown():
     table = random_table(2, empties=False)
     object.__setattr__(table.queries, "letters", np.full_like(table.queries.letters, 27))
     assert "\x1b" not in str(table[0]) + table[0]._repr_html_() and "???" in str(table[0])
-
-
-def test_notebooks_show_letters_below_each_other(any_table):
-    style = "<pre style='font-family:monospace;white-space:pre;"
-    assert any_table[0]._repr_html_().startswith(style) and any_table._repr_html_().count(style) == 10
 
 
 def test_arrow_streams_copy_no_numbers(any_table, monkeypatch):

@@ -60,11 +60,17 @@ def results(request):
         return _results(), _results()
 
 
-def test_no_public_class_is_left_out(results):
+def test_no_public_class_is_left_out_and_numbers_are_plain(results):
     rooms = (ta, trees, tropical, ta.msa)
     public = {one for room in rooms for name in room.__all__ if inspect.isclass(one := getattr(room, name))}
     shown = {one.__name__ for one in public if not issubclass(one, Exception)} - GIVEN
     assert shown <= {type(each).__name__ for each in results[0]}
+    # Numbers of NumPy, which print their type and are no int, stand in arrays only.
+    for one in results[0]:
+        for name in dir(one):
+            value = None if name.startswith("_") else getattr(one, name)
+            items = value if isinstance(value, tuple | list) else [value]
+            assert not any(isinstance(item, np.generic) for item in items), (one, name)
 
 
 def test_results_of_the_same_content_are_equal_and_short(results):
@@ -78,15 +84,6 @@ def test_results_of_the_same_content_are_equal_and_short(results):
     tree = trees.parse_tree("('<b>':1,'c\x1b[31m':2);")
     assert "&lt;b&gt;" in tree._repr_html_() and "\x1b" not in tree._repr_html_()
     assert max(map(len, str(tree).splitlines())) < 100
-
-
-def test_attributes_of_results_are_plain_numbers(results):
-    """Numbers of NumPy, which print their type and are no int, stand in arrays only."""
-    for one in results[0]:
-        for name in dir(one):
-            value = None if name.startswith("_") else getattr(one, name)
-            items = value if isinstance(value, tuple | list) else [value]
-            assert not any(isinstance(item, np.generic) for item in items), (one, name)
 
 
 #: A notebook's page, light and dark: its own text and ground, and a cell for outputs.

@@ -46,7 +46,7 @@ def hits(searched):
     return Hits.from_pyhmmer(searched)
 
 
-def test_hits_are_those_of_pyhmmer(searched, hits):
+def test_hits_and_domains_are_those_of_pyhmmer(searched, hits):
     expected = [hit for one in searched for hit in one.reported]
     assert len(hits) == len(expected) > 10
     for hit, other in zip(hits, expected, strict=True):
@@ -55,9 +55,6 @@ def test_hits_are_those_of_pyhmmer(searched, hits):
         assert (hit.is_included, hit.length) == (other.included, other.length)
         assert hit.best_domain.bits == other.best_domain.score
         assert hit.query.name == other.hits.query.name == hit.model.name
-
-
-def test_domains_are_those_of_pyhmmer(searched, hits):
     expected = [domain for one in searched for hit in one.reported for domain in hit.domains]
     own = [domain for hit in hits for domain in hit.domains]
     for domain, other in zip(own, expected, strict=True):
@@ -115,7 +112,7 @@ def test_thresholds_come_from_pyhmmer(models, sequences):
     assert Hits.from_pyhmmer(cut).thresholds.bit_cutoffs == "trusted"
 
 
-def test_rows(hits):
+def test_rows_and_their_text(hits):
     assert hits[-1].index == len(hits) - 1
     assert hits[2:5].names == hits.names[2:5]
     assert hits[hits.is_included].names == tuple(hit.name for hit in hits if hit.is_included)
@@ -126,9 +123,6 @@ def test_rows(hits):
         hits[len(hits)]
     with pytest.raises(IndexError, match="a mask of shape"):
         hits[np.ones(2, bool)]
-
-
-def test_text(hits):
     first = hits[0]
     assert repr(first).startswith(f"RRM_1 x {first.name}: E-value {first.evalue:.2g}, {first.bits:.1f} bits, 5 domains")
     text = str(first.best_domain)

@@ -154,14 +154,11 @@ def test_a_notebook_shows_colours_where_they_are_not_too_many():
     assert "ACGT" * 100 in large and "position:sticky" in large and large.count("background:#") == 0
 
 
-def test_biopython_has_the_same_rows():
+def test_biopython_and_files_have_the_same_rows(tmp_path):
     made = alignment().to_biopython()
     assert [made[k] for k in range(3)] == ROWS and [row.id for row in made.sequences] == NAMES
     assert made.shape == (3, 9)
     assert made.column_annotations["confidence"] == alignment().column_confidence.tolist()
-
-
-def test_written_and_read(tmp_path):
     made = alignment()
     made.write(tmp_path / "x.sto.gz")
     assert tropalign.read_alignment(tmp_path / "x.sto.gz") == made

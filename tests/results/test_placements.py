@@ -37,7 +37,6 @@ def same(a, b):
 
 
 def plain_span(columns):
-    """First column, one past the last, letters between that have none, letters before and after."""
     at = [k for k, column in enumerate(columns) if column >= 0]
     if not at:
         return 0, 0, 0, len(columns)

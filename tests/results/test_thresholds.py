@@ -79,7 +79,7 @@ def test_cutoffs_of_models_and_of_a_scan():
     assert judged(found, Thresholds(bit_cutoffs="gathering")).names == ("m0",)
 
 
-def test_the_order_of_hits():
+def test_the_order_of_hits_and_equal_alignments():
     """By P-value; then by name, by whether the first domain has two residues or more, and by where it begins."""
     first = [{"begin": 9, "end": 12}]
     rows = [
@@ -91,6 +91,15 @@ def test_the_order_of_hits():
     ]
     assert judged(made_found(rows), Thresholds()).target.tolist() == [4, 3, 2, 1, 0]
     assert judged(made_found(rows), Thresholds(incT=0)).target.tolist() == [3, 2, 1, 0, 4]
+    own = [
+        {"bits": 5, "begin": 1, "end": 9, "log_p": -30},
+        {"bits": 7, "begin": 1, "end": 9, "log_p": -30},
+        {"bits": 6, "begin": 2, "end": 9, "log_p": -30},
+    ]
+    rows = [("a", {"log_p": -30, "n_overlaps": 1}, own), ("b", {"log_p": -30}, own)]
+    hits = judged(made_found(rows), Thresholds())
+    assert hits.domain_is_reported.tolist() == [False, True, True, True, True, True]
+    assert hits.n_reported.tolist() == hits.n_included.tolist() == [2, 3]
 
 
 def test_queries_stay_in_order_also_without_hits():
@@ -102,18 +111,6 @@ def test_queries_stay_in_order_also_without_hits():
     own = verdicts(found, Thresholds())
     assert (len(own.is_included), own.columns["domZ"].tolist()) == (0, [0])
     assert "0 of 1 query in 100 targets" in repr(judged(found, Thresholds()))
-
-
-def test_the_same_alignment_is_reported_once():
-    own = [
-        {"bits": 5, "begin": 1, "end": 9, "log_p": -30},
-        {"bits": 7, "begin": 1, "end": 9, "log_p": -30},
-        {"bits": 6, "begin": 2, "end": 9, "log_p": -30},
-    ]
-    rows = [("a", {"log_p": -30, "n_overlaps": 1}, own), ("b", {"log_p": -30}, own)]
-    hits = judged(made_found(rows), Thresholds())
-    assert hits.domain_is_reported.tolist() == [False, True, True, True, True, True]
-    assert hits.n_reported.tolist() == hits.n_included.tolist() == [2, 3]
 
 
 def test_hits_that_hmmer_keeps_while_it_reads_widen_columns():

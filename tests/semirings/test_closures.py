@@ -18,7 +18,6 @@ SIZES = (0, 1, 2, 3, 17, 63, 64, 65, 127, 128, 129, 130, 200)
 
 
 def weights_of(n, seed=0, density=0.3, lowest=0, highest=40, has_negative=False):
-    """Whole numbers as floats, infinite where there is no edge; no negative cycle."""
     rng = np.random.default_rng(seed)
     weights = rng.integers(lowest, highest, (n, n)).astype(float)
     weights[rng.random((n, n)) >= density] = np.inf
@@ -29,7 +28,6 @@ def weights_of(n, seed=0, density=0.3, lowest=0, highest=40, has_negative=False)
 
 
 def as_type(weights, dtype, sign=1):
-    """The weights in a type, infinity as its own; with sign -1 as a matrix of max-plus."""
     if np.dtype(dtype).kind == "f":
         return (sign * weights).astype(dtype)
     limits = np.iinfo(dtype)
@@ -167,7 +165,7 @@ def test_cycles_that_rounding_makes_negative(dtype):
             assert_about(chosen, expected, before)
 
 
-def test_integers_never_wrap_around():
+def test_numbers_beyond_their_types_are_refused():
     worst = np.iinfo(np.int16).max
     chain = np.full((4, 4), worst, np.int16)
     chain[0, 1] = chain[1, 2] = 16000
@@ -183,9 +181,6 @@ def test_integers_never_wrap_around():
     falls = np.full((3, 3), worst, np.int16)
     falls[0, 1] = falls[1, 2] = -16000
     assert closure(falls)[0].tolist() == [0, -16000, -32000]
-
-
-def test_floats_that_overflow_are_refused():
     big = np.array([[0, 3e38, np.inf], [np.inf, 0, 3e38], [np.inf, np.inf, 0]], np.float32)
     with pytest.raises(InputError, match="which float32 does not hold: convert the matrix to float64"):
         closure(big)

@@ -34,7 +34,6 @@ def test_weights_of_any_kind(semiring, dtype, n, seed, share):
 
 
 def check_cuts(values, cuts, semiring):
-    """Cuts make a whole tree, each is a best one, and none before it is."""
     open_intervals = {(0, len(values) - 1)}
     for i, k, j in cuts.tolist():
         open_intervals.remove((i, j))

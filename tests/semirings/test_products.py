@@ -18,7 +18,6 @@ SIZES = st.one_of(st.integers(0, 20), st.integers(0, 130))
 
 
 def random_matrix(rng, shape, dtype, semiring, reach=50, share=0.3):
-    """Whole numbers within `reach` of 0, some of them the semiring's zero."""
     made = rng.integers(-reach, reach + 1, shape).astype(dtype)
     made[rng.random(shape) < share] = zero_of(semiring, dtype)
     return made
@@ -31,7 +30,6 @@ def wide(matrix, semiring):
 
 
 def expected(a, b, semiring):
-    """Product and best k of two matrices by their definition, all sums at once."""
     sums = wide(a, semiring)[:, :, None] + wide(b, semiring)[None]
     if not a.shape[1]:
         return np.full((len(a), b.shape[1]), semiring.zero), np.full((len(a), b.shape[1]), -1)
@@ -138,7 +136,7 @@ def test_integers_at_their_bounds(semiring, dtype, data):
         assert np.array_equal(wide(matmul(a, b, semiring), semiring), values)
 
 
-def test_floats_beyond_their_type():
+def test_floats_and_integers_beyond_their_types():
     for dtype, large, wider in ((np.float16, 6e4, "float32"), (np.float32, 3e38, "float64")):
         a = np.full((2, 2), large, dtype)
         with pytest.raises(InputError, match=rf"entry \[0, 0\] is .*, which {dtype.__name__} cannot hold.* to {wider}"):
@@ -149,6 +147,17 @@ def test_floats_beyond_their_type():
         assert np.isinf(matmul(a, np.full_like(a, np.inf))).all()
     with pytest.raises(InputError, match="beyond float64: divide both by a number"):
         matmul([[1e308]], [[1e308]])
+    high = np.iinfo(np.int32).max
+    a = np.array([[high, high, 7]], np.int32)
+    b = np.array([[high], [-high], [3]], np.int32)
+    assert matmul(a, b, REAL).tolist() == [[21]]
+    with pytest.raises(InputError, match=r"entry \[0, 0\] is beyond int32: convert the matrices to float64"):
+        matmul(a, np.abs(b), REAL)
+    many = np.full((1, 8), high, np.int32)
+    with pytest.raises(InputError, match="beyond int32"):
+        matmul(many, many.T.copy(), REAL)
+    with pytest.raises(InputError, match="beyond float32"):
+        matmul(np.full((1, 1), 1e30, np.float32), np.full((1, 1), 1e30, np.float32), REAL)
 
 
 def test_float16_views_and_sizes():
@@ -173,20 +182,6 @@ def test_real_products(dtype):
     a, b = (rng.integers(-9, 10, shape).astype(dtype) for shape in ((3, 7, 5), (5, 4)))
     found = matmul(a, b, REAL)
     assert found.dtype == dtype and np.array_equal(found, np.matmul(a.astype(int), b.astype(int)))
-
-
-def test_real_integers_are_exact_or_refused():
-    high = np.iinfo(np.int32).max
-    a = np.array([[high, high, 7]], np.int32)
-    b = np.array([[high], [-high], [3]], np.int32)
-    assert matmul(a, b, REAL).tolist() == [[21]]
-    with pytest.raises(InputError, match=r"entry \[0, 0\] is beyond int32: convert the matrices to float64"):
-        matmul(a, np.abs(b), REAL)
-    many = np.full((1, 8), high, np.int32)
-    with pytest.raises(InputError, match="beyond int32"):
-        matmul(many, many.T.copy(), REAL)
-    with pytest.raises(InputError, match="beyond float32"):
-        matmul(np.full((1, 1), 1e30, np.float32), np.full((1, 1), 1e30, np.float32), REAL)
 
 
 @pytest.mark.parametrize("reach", [1, 30, 1000])
@@ -228,11 +223,18 @@ def test_powers(semiring):
     assert power(np.array([[True, False], [False, False]]), 0, BOOL).tolist() == [[True, False], [False, True]]
 
 
-def test_powers_that_a_type_cannot_hold():
+def test_powers_and_scans_of_integers():
     with pytest.raises(InputError, match="int16 cannot hold: convert the matrices to int32"):
         power(np.full((1, 1), 1000, np.int16), 33)
     assert power(np.full((1, 1), 1000, np.int16), 32).tolist() == [[32000]]
     assert power(np.full((1, 1), 1000, np.int16), 32, MAX_PLUS).tolist() == [[32000]]
+    assert scan(np.zeros((0, 3, 3))).shape == (0, 3, 3)
+    assert scan(np.zeros((100, 0, 0))).shape == (100, 0, 0)
+    steps = np.random.default_rng(10).integers(-5, 6, (70, 4, 4)).astype(np.int16)
+    found, total = scan(steps), steps[0]
+    for k in range(1, 70):
+        total = matmul(total, steps[k])
+        assert np.array_equal(found[k], total)
 
 
 @pytest.mark.parametrize("semiring", [MIN_PLUS, MAX_PLUS, LOG, REAL])
@@ -246,16 +248,6 @@ def test_scans(semiring, n):
         total = matmul(total, steps[k], semiring) if k else steps[0]
         assert np.allclose(found[k], total, rtol=1e-12, atol=0), k
     assert np.array_equal(scan(steps, semiring, n_threads=1), found)
-
-
-def test_scan_of_nothing_and_of_integers():
-    assert scan(np.zeros((0, 3, 3))).shape == (0, 3, 3)
-    assert scan(np.zeros((100, 0, 0))).shape == (100, 0, 0)
-    steps = np.random.default_rng(10).integers(-5, 6, (70, 4, 4)).astype(np.int16)
-    found, total = scan(steps), steps[0]
-    for k in range(1, 70):
-        total = matmul(total, steps[k])
-        assert np.array_equal(found[k], total)
 
 
 @pytest.mark.parametrize("semiring", [MIN_PLUS, REAL])

@@ -33,7 +33,6 @@ def as_floats(found):
 
 
 def assert_valid(found, weights):
-    """Distances are those of the textbook, and every path has the weight that is said."""
     expected = np.array(oracle.distances(weights.tolist())).reshape(weights.shape)
     np.testing.assert_array_equal(as_floats(found), expected[found.sources])
     for row, source in enumerate(found.sources.tolist()):
@@ -112,7 +111,7 @@ def test_a_negative_cycle_between_two_parts_is_named():
         assert oracle.weight_of(weights, [*vertices, vertices[0]]) == -1 == error.value.weight
 
 
-def test_networkx_keeps_its_nodes():
+def test_networkx_keeps_its_nodes_and_the_lightest_edges():
     graph = nx.gnm_random_graph(40, 120, seed=1, directed=True)
     for k, (a, b) in enumerate(graph.edges):
         graph.edges[a, b]["weight"] = 1 + k % 7
@@ -124,9 +123,6 @@ def test_networkx_keeps_its_nodes():
             assert found.distance(source, target) == lengths.get(target, np.inf)
     path = found.path(("node", 0), ("node", 7))
     assert nx.path_weight(named, path, "weight") == found.distance(("node", 0), ("node", 7))
-
-
-def test_networkx_without_direction_and_with_double_edges():
     graph = nx.MultiGraph()
     graph.add_edge("a", "b", weight=5)
     graph.add_edge("b", "a", weight=3)
@@ -288,15 +284,12 @@ def test_wrong_edges(arguments, error, text):
     assert text in str(raised.value)
 
 
-def test_wrong_numbers_of_vertices():
+def test_graphs_that_are_refused():
     for n in (2.5, "2", -1):
         with pytest.raises(UsageError, match=r"n .* is not a whole number|n -1 is out of range"):
             Graph.from_edges([0], [1], [1.0], n=n)
     with pytest.raises(InputError, match="the matrix of weights has rows of different lengths"):
         DenseGraph.from_matrix([[1, 2], [3]])
-
-
-def test_weights_and_cycles_that_are_refused():
     with pytest.raises(NegativeCycle, match=r"the cycle a -> b -> a is negative .its weight is -4."):
         Graph.from_edges([0], [1], [-2.0], names=["a", "b"], is_directed=False)
     graph = nx.Graph()

@@ -20,16 +20,13 @@ def batch():
     return ta.SequenceBatch.from_strings(TEXTS, ["a", "b", "c", "d"])
 
 
-def test_layout(batch):
+def test_the_layout_and_single_sequences(batch):
     assert len(batch) == 4 and batch.names == ("a", "b", "c", "d") and batch.alphabet is ta.PROTEIN
     assert batch.codes.dtype == np.uint8 and batch.offsets.dtype == batch.lengths.dtype == np.int64
     assert batch.offsets.tolist() == [0, 6, 8, 10, 13] and batch.lengths.tolist() == [6, 2, 2, 3]
     assert batch.letters.tobytes() == b"MKVlagWWX*mkv"
     assert ta.PROTEIN.decode(batch.codes) == "MKVLAGWWX*MKV"
     assert repr(batch) == "<SequenceBatch: 4 protein sequences, 13 residues>"
-
-
-def test_one_sequence(batch):
     assert str(batch[0]) == "MKVlag" and len(batch[-1]) == 3 and batch[np.int64(1)].name == "b"
     assert np.array_equal(batch[3].codes, batch.codes[10:])
     assert [str(sequence) for sequence in batch] == TEXTS

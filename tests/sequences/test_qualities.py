@@ -15,7 +15,6 @@ from tropalign.sequences import NUCLEOTIDE, SequenceBatch, SequenceStore, read_s
 
 @pytest.fixture
 def reads(tmp_path):
-    """A file of random reads, and what dnaio reads there."""
     rng = np.random.default_rng(3)
     path = tmp_path / "reads.fq"
     with open(path, "w") as file:

@@ -31,7 +31,6 @@ def spelled(lines):
 
 
 def by_dnaio(data):
-    """Names, descriptions and letters up to the first fault, and its message and line."""
     found = []
     try:
         with dnaio.open(io.BytesIO(data), mode="r", open_threads=0, fileformat="fastq") as reader:

@@ -54,11 +54,6 @@ def test_each_policy_reads_it_as_the_file(fasta, store, policy):
     assert blocks(store.path, policy) == blocks(fasta, policy)
 
 
-def test_refused_like_the_file(store):
-    with pytest.raises(InputError, match=r"x\.tdb, record 'b': the sequence is empty"):
-        tropalign.read_sequences(store.path)
-
-
 def test_large_ones_in_blocks_from_any_source(tmp_path):
     rng = np.random.default_rng(1)
     path = tmp_path / "many.fa"
@@ -209,11 +204,13 @@ def test_verify_finds_a_changed_byte_in_each_array(store, tmp_path, name):
         SequenceStore.open(path).verify()
 
 
-def test_what_is_no_file(tmp_path):
+def test_what_cannot_be_read_as_a_store(tmp_path, store):
     with pytest.raises(InputError, match="there is no such file"):
         SequenceStore.open(tmp_path / "none.tdb")
     with pytest.raises(InputError, match="cannot be read"):
         SequenceStore.open(tmp_path)
+    with pytest.raises(InputError, match=r"x\.tdb, record 'b': the sequence is empty"):
+        tropalign.read_sequences(store.path)
 
 
 def test_a_failed_build_leaves_what_was_there(store, tmp_path):

@@ -45,7 +45,6 @@ def table(tmp_path, text):
 
 
 def told(taxa):
-    """Taxid and lineage per sequence."""
     return [(taxid, taxa.lineages[k]) for taxid, k in zip(taxa.taxids.tolist(), taxa.lineage.tolist(), strict=True)]
 
 

@@ -77,12 +77,6 @@ def test_places_of_residues_are_as_documented(frame):
     assert biopythons(piece, 1 if frame > 0 else -1, 1) == protein[a:b]
 
 
-def test_a_table_is_made_once_and_cannot_be_written():
-    assert codon_table(11) is codon_table(11)
-    with pytest.raises(ValueError, match="read-only"):
-        codon_table(11)[0, 0, 0] = 1
-
-
 @pytest.mark.parametrize("code", [0, 7, 99, -1, True, "1", None])
 def test_no_such_code(code):
     with pytest.raises(ta.errors.UsageError, match=rf"^there is no genetic code {code!r}: NCBI's numbers are 1, 2, 3,"):
@@ -95,10 +89,13 @@ def test_no_such_frame(frames):
         ta.translate(ta.SequenceBatch.from_strings(["ACGTACGT"]), frames=frames)
 
 
-def test_odd_nucleotides_and_short_sequences():
+def test_odd_nucleotides_short_sequences_and_kept_tables():
     for wrong in (ta.SequenceBatch.from_strings(["MKVLAW"]), ["ACGT"]):
         with pytest.raises(ta.InputError, match=r"^only nucleotides are translated: give nucleotide sequences"):
             ta.translate(wrong)
     batch = ta.SequenceBatch.from_strings({"long": "ACGTA", "short": "AC"}, alphabet="nucleotide")
     with pytest.raises(ta.InputError, match=r"^record 'short': the sequence is shorter than a codon in each frame"):
         ta.translate(batch)
+    assert codon_table(11) is codon_table(11)
+    with pytest.raises(ValueError, match="read-only"):
+        codon_table(11)[0, 0, 0] = 1

@@ -16,7 +16,6 @@ _MISTAKEN = {
 
 
 def of(dtype: type, *values: Any) -> np.ndarray:
-    """An array of these values or rows."""
     return np.array(values, dtype)
 
 

@@ -34,7 +34,6 @@ class Site:
 
     @property
     def login(self):
-        """What the server prints at its start, without its name."""
         return f"/login?token={local_token(self.settings.folder)}"
 
     def _start(self):
@@ -114,7 +113,6 @@ class Site:
         return self.storage.jobs.get(answer.headers["location"].rpartition("/")[2])
 
     def finish(self, job, state=State.DONE, message="", **outputs):
-        """Does a worker's part: outputs are role=(name, media type, bytes)."""
         claimed = self.storage.queue.claim("a test", 60.0, 10)
         assert claimed.id == job.id
         files = []

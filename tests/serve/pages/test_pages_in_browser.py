@@ -57,7 +57,6 @@ class Visitor:
         return self.browser.execute_script(script, *arguments)
 
     def fill(self, selector, text):
-        """Pastes: typing thousands of letters takes long."""
         self.run("arguments[0].value = arguments[1]", self.one(selector), text)
 
     def until(self, happens, seconds=180):
@@ -85,8 +84,6 @@ class Visitor:
         return self.site.storage.jobs.get(self.browser.current_url.rpartition("/")[2])
 
     def until_report(self, happens):
-        """Waits for something within the report of the page."""
-
         def inside():
             self.browser.switch_to.default_content()
             self.browser.switch_to.frame(self.one("iframe"))

@@ -18,7 +18,6 @@ class Clock:
 
 
 def new_job(storage=None, owner="ann", key="k", **fields):
-    """A job with one small file as its input, which the storage then has."""
     inputs = ()
     if storage is not None:
         file = storage.files.add_bytes(b">a\nMKV\n")

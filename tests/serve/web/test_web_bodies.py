@@ -21,7 +21,6 @@ VALUES = some.recursive(
 
 
 def marks(value):
-    """How many commas, colons and opening brackets are written for it."""
     inside = list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else None
     if inside is None:
         return 0

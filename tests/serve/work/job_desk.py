@@ -29,7 +29,6 @@ def wait_until(condition, seconds=SECONDS):
 
 
 def family(n, repeats, seed=""):
-    """Proteins as FASTA: n of 11 * repeats residues."""
     return "".join(f">s{seed}{k}\n{'MKVLAAGWHHE' * repeats}\n" for k in range(n))
 
 
@@ -58,7 +57,6 @@ class Desk:
         return self.storage.jobs.submit(new, self.settings.limits)[0].id
 
     def submit_with(self, database):
-        """A protein against a database."""
         query = self.storage.files.add_bytes(family(1, 2, "q").encode())
         items = {
             "queries": [{"file": query.digest, "name": "q.fa"}],
