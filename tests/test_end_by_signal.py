@@ -6,6 +6,8 @@ import sys
 from pathlib import Path
 
 TEST = """
+import os
+import signal
 import subprocess
 import pytest
 
@@ -13,6 +15,7 @@ import pytest
 def sleeper():
     process = subprocess.Popen(["sleep", "60"], stdout=subprocess.DEVNULL)
     yield process
+    os.kill(os.getpid(), signal.SIGTERM)
     process.kill()
     print("killed", process.wait(), flush=True)
 

@@ -247,7 +247,7 @@ def test_a_job_shows_where_it_stands(site):
     assert page.one("meta", **{"http-equiv": "refresh"}).above("noscript")
 
 
-def test_a_report_stands_in_a_frame_and_a_result_in_a_table(site):
+def test_a_finished_job_shows_its_result(site):
     job = site.submit(title="Done")
     site.finish(job, main=TSV)
     page = check_page(site.page(f"/jobs/{job.id}"))
@@ -258,6 +258,9 @@ def test_a_report_stands_in_a_frame_and_a_result_in_a_table(site):
     assert f"/api/v1/jobs/{job.id}/files/main" in links
     assert all(site.http.get(link).status_code == 200 for link in links)
     assert not list(page.all("iframe")) and not list(page.all("progress"))
+
+
+def test_a_report_stands_in_a_frame_that_is_an_origin_of_its_own(site):
     job = site.submit(outputs=["report"])
     site.finish(job, main=TSV, report=REPORT)
     page = check_page(site.page(f"/jobs/{job.id}"))
@@ -320,7 +323,7 @@ def test_a_job_says_until_when_it_is_kept(tmp_path, server_modules):
         made.close()
 
 
-def test_forms_tell_limits_and_how_many_wait_before_they_are_sent(site, tmp_path, server_modules):
+def test_a_form_begins_with_sequences_and_tells_the_queue_and_limits(site):
     site.submit(queries__text=">z\nMKV")
     page = check_page(site.page("/new/pairs"))
     fields = [each.get("id") for each in page.one("form", id="job").all("textarea", "select", "button")]
@@ -328,6 +331,9 @@ def test_forms_tell_limits_and_how_many_wait_before_they_are_sent(site, tmp_path
     words = text_of(page)
     assert "Waiting now: 1 (1 yours); running: 0. Each user may have 2 running and 100 waiting" in words
     assert "each job 4.0 GB of memory, 24 h and 5,000,000 sequences; each file 500.0 MB." in words
+
+
+def test_a_form_says_before_that_too_many_jobs_wait(tmp_path, server_modules):
     made = Site(Settings(folder=tmp_path / "server", limits=Limits(queued_per_user=1)))
     try:
         assert "As many" not in text_of(made.page("/new/pairs"))
@@ -378,12 +384,15 @@ def test_past_jobs_are_found_and_paged(site):
     assert site.http.get("/jobs?state=nonsense&verb=rm&after=x'y").status_code in (200, 422)
 
 
-def test_a_jobs_lists_are_live_while_it_goes_on_and_its_page_says_how_programs_ask(site):
+def test_lists_are_live_while_something_is_going_on(site):
     job = site.submit()
     assert site.page("/jobs").one("div", id="jobs")["data-poll"] == "5"
     assert site.page("/").one("div", id="jobs")["data-poll"] == "5"
     site.finish(job, main=TSV)
     assert "data-poll" not in site.page("/jobs").one("div", id="jobs").attributes
+
+
+def test_a_result_of_one_long_line_is_wrapped(site):
     job = site.submit()
     site.finish(job, main=("a.nwk", "text/plain", b"(a:1,b:2);\n"))
     assert "wrap" in page_classes(site.page(f"/jobs/{job.id}"))
@@ -615,12 +624,15 @@ def test_what_is_pasted_begins_with_a_name_and_keeps_that_of_an_example(site):
     assert [file.name for file in site.submit(queries__text=text + ">more\r\nMKV").inputs] == ["pasted.fa"]
 
 
-def test_a_job_says_how_programs_ask_for_it_unless_it_failed(site):
+def test_a_job_says_how_programs_ask_for_it(site):
     job = site.submit(queries__text=">a\nMKV\n>b\nMKL", title="Mine")
     texts = [each.text for each in site.page(f"/jobs/{job.id}").all("pre")]
     assert any(f"tropalign submit --fetch {job.id} -o pasted.tsv --server {site.url}" in text for text in texts)
     assert any(f'connect("{site.url}").job("{job.id}")' in text for text in texts)
     assert any(f"{site.url}/api/v1/jobs/{job.id}/files/main" in text for text in texts)
+
+
+def test_a_message_names_options_as_the_form_does_and_a_failed_job_has_no_result_to_fetch(site):
     job = site.submit()
     site.finish(job, State.FAILED, "a.fa: for sequences that are not aligned, add --unaligned")
     page = site.page(f"/jobs/{job.id}")

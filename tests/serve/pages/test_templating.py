@@ -21,7 +21,7 @@ def counted(monkeypatch):
     return Templates("")._environment.globals, names
 
 
-def test_only_what_stays_the_same_is_kept(counted):
+def test_a_line_of_a_list_is_made_once_and_anew_when_the_job_changes(counted):
     kept, names = counted
     job = JobLine("a" * 26, "<b>", "pairs", ("x",), State.RUNNING, 0.25, 0.0)
     assert kept["line"](job, False) == kept["line"](replace(job), False)
@@ -29,6 +29,10 @@ def test_only_what_stays_the_same_is_kept(counted):
     assert "25 %" in kept["line"](job, False)
     assert "26 %" in kept["line"](replace(job, progress=0.26), False)
     assert names == ["line.html"] * 2
+
+
+def test_what_users_fill_in_is_not_kept(counted):
+    kept, names = counted
     empty = OptionView("mode", "--mode", "Mode", "", "text", False, (), "default", "", "")
     for _ in range(3):
         kept["option"](empty)

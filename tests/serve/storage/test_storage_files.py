@@ -83,7 +83,7 @@ def test_what_is_no_digest_is_no_path(store, digest):
     assert not store.holds(digest)
 
 
-def test_files_of_a_worker_are_taken_over_and_no_links(store, tmp_path):
+def test_a_file_of_a_worker_is_taken_over(store, tmp_path):
     source = tmp_path / "result.tsv"
     source.write_bytes(b"1\t2\n")
     kept = store.add(source)
@@ -91,6 +91,9 @@ def test_files_of_a_worker_are_taken_over_and_no_links(store, tmp_path):
     assert store.path(kept.digest).stat().st_ino == source.stat().st_ino  # no copy
     source.unlink()
     assert store.path(kept.digest).read_bytes() == b"1\t2\n"
+
+
+def test_a_worker_hands_no_link_over(store, tmp_path):
     (tmp_path / "link").symlink_to("/etc/passwd")
     os.mkfifo(tmp_path / "pipe")
     for name in ("link", "pipe", "missing", "."):

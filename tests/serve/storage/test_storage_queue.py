@@ -64,12 +64,16 @@ def test_what_is_no_end_is_refused(timed, state):
         timed.queue.finish("x", 1, Outcome(state))
 
 
-def test_what_is_not_kept_and_which_version_computed(timed):
+def test_outputs_that_are_not_kept_are_refused(timed):
     job = submit(timed)
     timed.queue.claim("w", 30, 1)
     with pytest.raises(InputError):
         timed.queue.finish(job.id, 1, Outcome(State.DONE, outputs=(JobFile("main", "r", "0" * 64, 1),)))
     assert timed.jobs.get(job.id).state == State.RUNNING
+
+
+def test_the_record_says_which_version_computed(timed):
+    job = submit(timed)
     assert timed.queue.claim("w", 30, 1, version="2.0").version == "2.0"
     timed.queue.finish(job.id, 1, done(timed))
     assert timed.jobs.submit(new_job(timed), LIMITS)[0].id != job.id
@@ -199,7 +203,7 @@ def test_a_users_jobs_are_first_in_first_out(timed):
     assert [timed.queue.claim("w", 30, 5).id for _ in ids] == ids
 
 
-def test_equal_jobs_are_computed_once_unless_the_first_fails(timed):
+def test_equal_jobs_are_computed_once(timed):
     first, same, other_user = submit(timed), submit(timed), submit(timed, owner="bob")
     claimed = timed.queue.claim("w", 30, 5)
     assert claimed.id == first.id
@@ -210,6 +214,9 @@ def test_equal_jobs_are_computed_once_unless_the_first_fails(timed):
         assert (ended.state, ended.attempt, ended.progress, ended.forecast) == (State.DONE, 0, 1.0, {"cells": 1})
         assert ended.outputs == timed.jobs.get(first.id).outputs
     assert timed.queue.claim("w", 30, 5) is None
+
+
+def test_an_equal_job_runs_where_the_first_fails(timed):
     first, same = submit(timed), submit(timed)
     timed.queue.claim("w", 30, 5)
     timed.queue.finish(first.id, 1, Outcome(State.FAILED, "no"))
