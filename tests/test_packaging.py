@@ -33,8 +33,11 @@ def sdist(tmp_path_factory):
         return {member.name.split("/", 1)[1]: archive.extractfile(member).read() for member in files}
 
 
-def test_the_sdist_has_what_git_tracks(sdist):
+def test_the_sdist_has_the_version_of_the_package(sdist):
     assert Parser().parsestr(sdist["PKG-INFO"].decode())["Version"] == tropalign.__version__
+
+
+def test_the_sdist_is_what_git_tracks(sdist):
     if not (ROOT / ".git").exists() or shutil.which("git") is None:
         pytest.skip("these are the files of an sdist, not a clone, or git is not installed")
     told = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
@@ -42,21 +45,30 @@ def test_the_sdist_has_what_git_tracks(sdist):
     assert tracked <= set(sdist)
     new = {name for name in set(sdist) - tracked if not name.startswith("build/man/man1/")}
     assert not [name for name in new if name.startswith((".venv", "build", "dist")) or name.endswith(".so")]
+
+
+def test_the_metadata_names_the_licence_and_its_files(sdist):
     told = Parser().parsestr(sdist["PKG-INFO"].decode())
     assert told["License-Expression"] == "BSD-3-Clause"
     assert told.get_all("License-File") == ["LICENSE", "LICENSE.third-party"]
     assert any(name.startswith("Programming Language :: Python :: 3.1") for name in told.get_all("Classifier"))
 
 
-def test_one_version_everywhere():
+def test_the_installed_version_is_the_version_of_the_package():
     try:
         installed = importlib.metadata.version("tropalign")
     except importlib.metadata.PackageNotFoundError:
         pytest.skip("tropalign is imported from its sources")
     assert installed == tropalign.__version__
+
+
+def test_no_other_file_tells_the_version():
     skip_without("CITATION.cff", "pyproject.toml")
     assert "\nversion" not in (ROOT / "CITATION.cff").read_text()
     assert "\nversion =" not in (ROOT / "pyproject.toml").read_text()
+
+
+def test_the_changelog_has_the_version_and_what_follows_it():
     skip_without("CHANGELOG.md")
     text = (ROOT / "CHANGELOG.md").read_text()
     assert text.index("## [Unreleased]") < text.index(f"## [{tropalign.__version__}]")

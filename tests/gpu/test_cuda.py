@@ -195,12 +195,15 @@ def test_devices_by_name_and_for_large_jobs(driver):
     assert [device.name for device in devices] == ["cuda:0", "cpu"]
 
 
-def test_no_library_and_no_card(monkeypatch):
+def test_no_card(monkeypatch):
     pytest.importorskip("cuda.bindings.driver")
     fake = FakeDriver(count=0)
     monkeypatch.setattr("cuda.bindings.driver", fake)
     with pytest.raises(DeviceError, match="the NVIDIA driver sees no device"):
         cuda.find()
+
+
+def test_no_library(monkeypatch):
     monkeypatch.setitem(sys.modules, "cuda.bindings", None)
     with pytest.raises(DeviceError, match=r"CUDA devices need cuda-bindings: pip install 'tropalign\[cuda\]'"):
         cuda.find()

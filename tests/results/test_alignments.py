@@ -188,11 +188,14 @@ def test_arrow_streams_copy_no_numbers(any_table, monkeypatch):
     assert buffer.address == any_table.score.ctypes.data
 
 
-def test_pandas_and_polars(any_table):
+def test_pandas(any_table):
     pytest.importorskip("pandas")
     frame = any_table.to_pandas()
     assert frame["cigar"].tolist() == any_table.cigars()
     assert np.shares_memory(frame["score"].to_numpy(), any_table.score)
+
+
+def test_polars(any_table):
     pytest.importorskip("polars")
     frame = any_table.to_polars()
     assert frame["cigar"].to_list() == any_table.cigars()
