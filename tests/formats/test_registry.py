@@ -127,7 +127,7 @@ def test_each_suffix_has_one_format(kind):
     assert all(re.fullmatch(r"\.[a-z0-9]+", suffix) for suffix in suffixes)
 
 
-@pytest.mark.parametrize("name", ["paf", "sam", "fasta", "srspair"])
+@pytest.mark.parametrize("name", ["paf", "sam", "fasta", "srspair", "html"])
 def test_formats_of_alignments(name):
     for depth in ("score", "ends"):
         with pytest.raises(InputError, match=f"format {name} shows alignments: use report alignment"):

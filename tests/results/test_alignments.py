@@ -183,7 +183,6 @@ def test_arrow_streams_copy_no_numbers(any_table, monkeypatch):
     whole = pa.table(any_table)
     monkeypatch.setattr("tropalign.results.export.ARROW_ROWS", 7)
     assert pa.RecordBatchReader.from_stream(any_table).read_all().equals(whole)
-    pa = pytest.importorskip("pyarrow")
     buffer = pa.table(any_table)["score"].chunk(0).buffers()[1]
     assert buffer.address == any_table.score.ctypes.data
 
