@@ -35,6 +35,14 @@ def _hear_signals():
     for number in (signal.SIGHUP, signal.SIGQUIT):
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, lambda *_: None)  # a program that is started then has the system's own
+    signal.signal(signal.SIGTERM, _end)
+    os.register_at_fork(after_in_child=lambda: signal.signal(signal.SIGTERM, signal.SIG_DFL))
+
+
+def _end(number, frame):
+    """End as Ctrl-C does, so that fixtures end the processes that they started. `timeout` sends the signal twice."""
+    signal.signal(number, lambda *_: None)
+    raise KeyboardInterrupt
 
 
 def _compile_once():

@@ -69,7 +69,6 @@ def taxonomy() -> str:
 
 
 def models() -> str:
-    """The profile HMM of the examples, with a gathering score as Pfam's have one."""
     return (EXAMPLES / "efp.hmm").read_text().replace("\nSTATS LOCAL MSV", "\nGA    25.00 25.00;\nSTATS LOCAL MSV", 1)
 
 

@@ -55,14 +55,12 @@ class Step:
 
 
 def pages() -> list[str]:
-    """All pages, by their paths from the root of the clone."""
     built = {ROOT / "docs" / folder for folder in ("_build", "_generated", "cli")}
     found = [path for path in (ROOT / "docs").rglob("*.md") if built.isdisjoint(path.parents)]
     return sorted(str(path.relative_to(ROOT)) for path in [*found, ROOT / "README.md"])
 
 
 def joined(code: str) -> str:
-    """The lines of a script, with those that end in a backslash joined to the next."""
     return re.sub(r"\\\n\s*", "", code)
 
 

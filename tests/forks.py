@@ -28,12 +28,10 @@ def align_all():
 
 
 def search():
-    """Hits of a model that is read anew, so that its layouts are made anew."""
     return ta.search(MODEL, PROTEINS, n_threads=2).log_p.tolist()
 
 
 def align_multiple():
-    """A small family."""
     return ta.align_multiple(FAMILY, n_threads=2).columns.tolist()
 
 
@@ -47,7 +45,6 @@ MODEL = EXAMPLES / "efp.hmm"
 
 
 def forked(compute, expected):
-    """The status of a child that computes."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12 warns of forks beside threads
         child = os.fork()
@@ -62,7 +59,6 @@ def forked(compute, expected):
 
 
 def main(verb, n):
-    """Some threads compute all the while."""
     compute, stop = VERBS[verb], threading.Event()
     expected = compute()
 

@@ -51,9 +51,7 @@ class Held:
         self.environment = {"PYTHONPATH": os.pathsep.join(paths)}
 
     def holds(self, pid):
-        """Whether a tile of this command waits, so that it has found all parts of an earlier run."""
         return pid is not None and self._path.with_name(str(pid)).exists()
 
     def release(self):
-        """Lets them go on."""
         self._path.unlink()

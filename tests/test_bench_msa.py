@@ -51,7 +51,6 @@ def test_clustalw_is_measured_by_both_of_its_rules(bench, monkeypatch, tmp_path)
 
 
 def cells_of(part: str) -> list[list[str]]:
-    """The rows of a page's tables."""
     return [[cell.strip() for cell in line[1:-1].split("|")] for line in part.splitlines() if line.startswith("|")]
 
 
@@ -73,14 +72,11 @@ def test_without_folder_the_page_stays(bench, capsys):
     assert "msa.md stays as it is: no --families" in capsys.readouterr().out
 
 
-def test_a_peer_that_is_not_there_is_named(bench, monkeypatch, tmp_path):
+def test_peers_without_figures(bench, monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(bench, "PEERS", {"Nothing 2": ["there-is-no-such-program", "{in}"]})
     assert bench.run_main("--families", str(tmp_path)) == 0
     page = bench.PAGE.read_text()
     assert "since they were not installed: Nothing 2.\n" in page and "| Nothing" not in page
-
-
-def test_a_peer_that_aligns_other_sequences_has_no_figure(bench, monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(bench, "PEERS", {"other": ["echo", ">s0\nMKV"]})
     assert bench.run_main("--families", str(tmp_path)) == 0
     assert "| other" not in bench.PAGE.read_text().split("##")[0]

@@ -39,13 +39,10 @@ def test_what_saturates_takes_all_the_time(module, name, cost):
     assert found.seconds == pytest.approx(20_000 * 0.004, rel=0.02)
 
 
-def test_a_network_card_takes_so_many_bytes_per_second(module):
+def test_batches_and_network(module):
     load = module.Load(1000, 0.1, result_bytes=1e6)
     found = module.simulate(module.Site(100, link_bytes_s=1e7), load)
     assert found.bound == "network" and found.seconds == pytest.approx(1000 * 1e6 / 1e7, rel=0.02)
-
-
-def test_a_part_for_several_batches_is_written_once(module):
     site, load = module.Site(1000, part_s=0.01), module.Load(5000, 0.1)
     alone, together = (module.simulate(site, replace(load, batches_per_part=n)) for n in (1, 10))
     assert alone.busy["client"] * alone.seconds == pytest.approx(10 * together.busy["client"] * together.seconds)
@@ -65,17 +62,19 @@ def test_each_batch_counts_once_whatever_dies(module, late_times, seed):
     assert found.wasted_s > 0
 
 
-def test_the_same_seed_is_the_same_run(module):
+def test_a_part_of_a_run_stands_for_the_whole(module):
     site, load = module.Site(20, **COSTS, **ROUGH, late_times=1.5), module.Load(2000, 1.0)
     first, again, other = (module.simulate(site, load, seed) for seed in (1, 1, 2))
     assert first == again and first.seconds != other.seconds
-
-
-def test_more_workers_are_never_slower(module):
     load = module.Load(4000, 1.0)
     seconds = [module.simulate(module.Site(n, **COSTS), load).seconds for n in (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)]
     assert all(more <= fewer for fewer, more in pairwise(seconds))
     assert seconds[-1] >= 4000 * COSTS["scheduler_s"]
+    site, load = module.Site(10, **COSTS), module.Load(20_000, 0.5, spread=0.05)
+    part, whole = (module.simulate(site, load, most_batches=most) for most in (2000, 20_000))
+    assert len(part.taken) == 2000 and len(whole.taken) == 20_000
+    assert part.seconds == pytest.approx(whole.seconds, rel=0.01)
+    assert part.efficiency == pytest.approx(whole.efficiency, rel=0.01)
 
 
 @pytest.mark.parametrize("batch", [1, 10, 30, 100])
@@ -86,34 +85,20 @@ def test_a_scheduler_is_as_busy_as_workers_finish(module, batch):
     assert found.efficiency == pytest.approx(min(1 / asked, 1.0), rel=0.15)
 
 
-def test_a_part_of_a_run_stands_for_the_whole(module):
-    site, load = module.Site(10, **COSTS), module.Load(20_000, 0.5, spread=0.05)
-    part, whole = (module.simulate(site, load, most_batches=most) for most in (2000, 20_000))
-    assert len(part.taken) == 2000 and len(whole.taken) == 20_000
-    assert part.seconds == pytest.approx(whole.seconds, rel=0.01)
-    assert part.efficiency == pytest.approx(whole.efficiency, rel=0.01)
-
-
-def test_copies_shorten_the_end_of_a_run_with_slow_workers(module):
+def test_slow_workers_and_copies(module):
     site, load = module.Site(50, slow_share=0.1, slow_factor=5.0), module.Load(500, 10.0, spread=0.05)
     plain, copied = (module.simulate(replace(site, late_times=times), load) for times in (math.inf, 1.5))
     assert copied.seconds < plain.seconds and copied.n_copies > 0 == plain.n_copies
-
-
-def test_workers_of_which_all_are_slow(module):
     found = module.simulate(module.Site(4, slow_share=1.0, slow_factor=3.0), module.Load(40, 1.0, spread=0))
     assert found.seconds == pytest.approx(30.0)
 
 
-def test_costs_of_batches_vary_less_than_those_of_tiles(module):
+def test_costs_of_batches_and_inputs(module):
     import numpy as np
 
     alone, together = (np.array(module.costs_of(module.Load(10**6, 1.0, b, 0.4), 20_000, 1)) for b in (1, 100))
     assert alone.mean() == pytest.approx(1.0, rel=0.02) and alone.std() == pytest.approx(0.4, rel=0.05)
     assert together.mean() == pytest.approx(100.0, rel=0.02) and together.std() == pytest.approx(4.0, rel=0.05)
-
-
-def test_inputs_reach_nodes(module):
     seconds = {by: module.start_seconds(15, 10e9, 1e9, 5e9, by) for by in ("client", "disk", "nodes")}
     assert seconds == {"client": 150.0, "disk": 30.0, "nodes": 40.0}
 
@@ -123,10 +108,6 @@ def test_the_page_is_made_of_the_figures(module):
 
     page = scale_report.PAGE.read_text()
     assert scale_report.filled(page) == page
-
-
-def test_the_page_shows_what_was_measured(module):
-    import scale_report
 
     figures = json.loads((BENCH / "scale" / "measured.json").read_text())
     figures["rates"][0]["scheduler_s"] = 0.0123

@@ -88,18 +88,16 @@ def test_without_hmmsearch_or_models(bench, tmp_path, capsys):
     assert is_untouched(bench)
 
 
-def test_a_command_that_fails_ends_the_run(bench, capfd):
+def test_commands_of_a_run(bench, capfd):
     with pytest.raises(subprocess.CalledProcessError):
         bench.run([sys.executable, "-c", "raise SystemExit('what went wrong')"])
     assert "what went wrong" in capfd.readouterr().err
-
-
-def test_the_peak_of_a_command_is_its_own(bench):
     held = np.ones(200_000_000, np.uint8)
     assert bench.run(["true"]).megabytes < 100 < held.nbytes / 1e6
+    assert bench.plain("sp|P12345|NAME_ECOLI") == "P12345" and bench.plain("family.1") == "family.1"
 
 
-def test_shuffled_copies_keep_composition(bench, tmp_path):
+def test_sets_of_sequences_and_models(bench, tmp_path):
     import search_sets
 
     both = list(search_sets.records(bench.data / "proteins.fa"))  # proteome.fa has the same
@@ -109,19 +107,11 @@ def test_shuffled_copies_keep_composition(bench, tmp_path):
     for (name, text), (source, letters) in zip(texts[len(both) :], both, strict=False):
         assert name == f"{source}_shuffled1" and sorted(text) == sorted(letters) and text != letters
 
-
-def test_joined_sequences_are_the_proteins_in_a_row(bench, tmp_path):
-    import search_sets
-
     search_sets.JOINED = 10_000
     batch = read_sequences(search_sets.joined(PROTEINS, 3, tmp_path / "joined.fa"))
     text = "".join(letters for _, letters in search_sets.records(PROTEINS))
     assert [len(one) for one in batch] == [10_000] * 3
     assert "".join(map(str, batch)) == (text * 9)[:30_000]
-
-
-def test_models_of_a_file_are_its_text(bench):
-    import search_sets
 
     assert search_sets.models_of(MODEL) == {"EFP": MODEL.read_text()}
 
@@ -143,7 +133,3 @@ def test_stages_give_the_scores_that_they_time(bench, tmp_path, monkeypatch):
     assert len(sums) == len(expected) and np.allclose(sums, expected, rtol=1e-6)
     (tmp_path / "domains.EFP.hmmer").write_bytes((sums + np.float32([1, *[0] * (len(sums) - 1)])).tobytes())
     assert search_stages._different(jobs[-1]) == 1
-
-
-def test_mmseqs_names(bench):
-    assert bench.plain("sp|P12345|NAME_ECOLI") == "P12345" and bench.plain("family.1") == "family.1"

@@ -308,7 +308,6 @@ def test_a_summary_of_a_page_without_a_row_says_which(monkeypatch, tmp_path):
 
 
 def rows_of(table: str) -> dict[str, list[str]]:
-    """First cell of each row of a Markdown table -> the others; of rows of one name the first."""
     rows: dict[str, list[str]] = {}
     for line in table.splitlines():
         if line.startswith("| "):

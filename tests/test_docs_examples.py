@@ -88,7 +88,6 @@ def run_script(code: str, capfd: pytest.CaptureFixture[str]) -> str:
 
 
 def run_python(code: str, scope: dict[str, object]) -> str:
-    """What Python code prints; of an interpreter's session, whatever differs from what stands there."""
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # those of other packages

@@ -18,7 +18,6 @@ PAGE = ROOT / "docs" / "server.md"
 
 @pytest.fixture
 def address(tmp_path, monkeypatch):
-    """A server in its usual folder."""
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv("XDG_DATA_HOME", raising=False)
     words = ["serve", "--port", "0", "-q"]

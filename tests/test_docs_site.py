@@ -69,10 +69,15 @@ def test_pages_that_are_gone_leave_the_folder(command_line, tmp_path):
     assert kept.stat().st_mtime_ns == date
 
 
-def test_the_table_of_verbs_and_the_list_of_pages_are_whole(command_line):
+def test_tables_of_verbs_and_options_are_whole(command_line):
     rows = re.findall(r"^\| \[`(\w+)`\]\(cli/\1\.md\) \| .+ \|$", command_line.table_of_verbs(make_parser(False)), re.M)
     assert rows == list(VERBS)
     assert re.findall(r"^cli/(\w+)$", (DOCS / "command-line.md").read_text(), re.M) == list(VERBS)
+    head, _, *rows = command_line.table_of_options(make_parser(False)).splitlines()
+    cells = {row.split("`")[1]: re.findall(r"<tropalign (\w+) ", row) for row in rows}
+    assert cells["--top"] == ["pairs", "find"] and "--jplace" not in cells
+    assert all(len(verbs) > 1 for verbs in cells.values()) and len(cells) > 50
+    assert all(row.count("|") == head.count("|") for row in rows)
 
 
 def test_an_option_has_one_meaning_or_the_page_tells_them_apart(command_line):
@@ -85,27 +90,13 @@ def test_an_option_has_one_meaning_or_the_page_tells_them_apart(command_line):
     assert sorted(re.findall(r"`(--[\w-]+)`", " ".join([*rows, sentence]))) == sorted(several)
 
 
-def test_the_table_of_options_has_those_that_verbs_share(command_line):
-    head, _, *rows = command_line.table_of_options(make_parser(False)).splitlines()
-    cells = {row.split("`")[1]: re.findall(r"<tropalign (\w+) ", row) for row in rows}
-    assert cells["--top"] == ["pairs", "find"] and "--jplace" not in cells
-    assert all(len(verbs) > 1 for verbs in cells.values()) and len(cells) > 50
-    assert all(row.count("|") == head.count("|") for row in rows)
-
-
-def test_the_version_to_cite_is_this_one():
+def test_versions_extras_and_variables_are_told():
     page = (DOCS / "citation.md").read_text()
     assert set(re.findall(r"\d+\.\d+\.\d+", page)) == {tropalign.__version__}
-
-
-def test_every_extra_is_told():
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     told = re.search(r"^## Extras$.*?^## ", (DOCS / "install.md").read_text(), re.M | re.S)
     names = [name for row in re.findall(r"^\| (`.+?) \|", told[0], re.M) for name in re.findall(r"`([\w-]+)`", row)]
     assert sorted(names) == sorted(extras)
-
-
-def test_every_variable_is_told():
     sources = "".join(path.read_text() for path in (ROOT / "src").rglob("*.py"))
     sources += "".join(path.read_text() for path in (ROOT / "native").rglob("*.cpp"))
     named = set(re.findall(r'(?:getenv\(|environ(?:\.get\(|\[)|^[A-Z]+ = )"(TROPALIGN_\w+)"', sources, re.MULTILINE))
@@ -115,13 +106,10 @@ def test_every_variable_is_told():
     assert named - for_tests - of_workers == told
 
 
-def test_no_page_lies_where_sphinx_writes_its_own():
+def test_pages_and_tables_lie_where_they_should():
     taken = {"search", "genindex", "py-modindex"}
     assert not [path for path in DOCS.glob("*.md") if path.stem in taken]
-
-
-def test_every_table_is_one():
-    """Rows below an empty line, or without the line of hyphens, are shown as text with bars."""
+    # Rows below an empty line, or without the line of hyphens, are shown as text with bars.
     for path in [*DOCS.rglob("*.md"), *ROOT.glob("*.md"), *(ROOT / "examples").rglob("*.md")]:
         text = re.sub(r"^(`{3,}).*?^\1$", "", path.read_text(), flags=re.M | re.S)
         for table in re.findall(r"(?:^ *\|.*\n?)+", text, re.M):

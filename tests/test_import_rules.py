@@ -89,22 +89,9 @@ ALLOWED = {
 JOBS = {"clusters", "phylo", "msa", "profile", "semirings", "hmm"}
 #: Who may call the compiled core.
 NATIVE = {
-    "scoring",
-    "sequences",
-    "masks",
-    "results",
-    "devices",
-    "formats",
-    "pairwise",
-    "distance_trees",
-    "clusters",
-    "phylo",
-    "msa",
-    "profile",
-    "clustalw",
-    "semirings",
-    "hmm",
-}
+    "scoring", "sequences", "masks", "results", "devices", "formats", "pairwise", "distance_trees", "clusters", "phylo",
+    "msa", "profile", "clustalw", "semirings", "hmm",
+}  # fmt: skip
 #: No folder: `tropalign.__version__`, and who may tell it.
 VERSION = "__version__"
 TELL_THE_VERSION = {
@@ -239,10 +226,13 @@ def circles(arrows):
     }
 
 
-def test_no_module_imports_itself_through_others():
+def test_no_circles_and_locks():
     """Not in functions either; what is imported for mypy alone is not counted."""
     arrows = {name: (of.at_once | of.in_functions) & DOTTED.keys() - {name} for name, of in imports().items()}
     assert not circles(arrows)
+    # Python 3.11's own has a lock per property, which the child of a fork finds locked for ever (`properties.py`).
+    users = {folder_of(path) for path in MODULES if re.search(r"functools.*\bcached_property\b", path.read_text())}
+    assert users == {"properties"}
 
 
 #: Rooms whose modules start light: they name what a command may need, and load what it does need.
@@ -260,12 +250,6 @@ def test_imports_in_functions_have_a_reason(name):
         lines = sum(len(DOTTED[module].read_text().splitlines()) for module in spared & DOTTED.keys())
         if folder_of(DOTTED[name]) not in START_LIGHT:
             assert lines >= LEAST_LINES or spared - DOTTED.keys(), f"{name}: import {other} at the top"
-
-
-def test_nothing_keeps_a_property_behind_a_lock():
-    """Python 3.11's own has a lock per property, which the child of a fork finds locked for ever (`properties.py`)."""
-    users = {folder_of(path) for path in MODULES if re.search(r"functools.*\bcached_property\b", path.read_text())}
-    assert users == {"properties"}
 
 
 def test_package_import_loads_nothing_heavy():

@@ -22,7 +22,6 @@ CODE = {".py", ".pyi", ".pyc", ".so"}
 
 @pytest.fixture(scope="module")
 def sdist(tmp_path_factory):
-    """The sdist's files by name."""
     skip_without("src", "CMakeLists.txt")
     backend = pytest.importorskip("scikit_build_core.build")
     folder = tmp_path_factory.mktemp("sdist")
@@ -38,26 +37,29 @@ def test_the_sdist_has_the_version_of_the_package(sdist):
     assert Parser().parsestr(sdist["PKG-INFO"].decode())["Version"] == tropalign.__version__
 
 
+def test_the_sdist_is_what_git_tracks(sdist):
+    if not (ROOT / ".git").exists() or shutil.which("git") is None:
+        pytest.skip("these are the files of an sdist, not a clone, or git is not installed")
+    told = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    tracked = {name for name in told.split("\0") if name and (ROOT / name).is_file()}
+    assert tracked <= set(sdist)
+    new = {name for name in set(sdist) - tracked if not name.startswith("build/man/man1/")}
+    assert not [name for name in new if name.startswith((".venv", "build", "dist")) or name.endswith(".so")]
+
+
+def test_the_metadata_names_the_licence_and_its_files(sdist):
+    told = Parser().parsestr(sdist["PKG-INFO"].decode())
+    assert told["License-Expression"] == "BSD-3-Clause"
+    assert told.get_all("License-File") == ["LICENSE", "LICENSE.third-party"]
+    assert any(name.startswith("Programming Language :: Python :: 3.1") for name in told.get_all("Classifier"))
+
+
 def test_the_installed_version_is_the_version_of_the_package():
     try:
         installed = importlib.metadata.version("tropalign")
     except importlib.metadata.PackageNotFoundError:
         pytest.skip("tropalign is imported from its sources")
     assert installed == tropalign.__version__
-
-
-def test_the_wheel_holds_what_is_read_beside_the_code(tmp_path, monkeypatch):
-    """Kernels, colours and the page. The compiled core is left out, which would take minutes."""
-    skip_without("src", "CMakeLists.txt")
-    backend = pytest.importorskip("scikit_build_core.build")
-    monkeypatch.chdir(ROOT)
-    name = backend.build_wheel(str(tmp_path), {"wheel.cmake": "false", "wheel.py-api": "py3"})
-    with zipfile.ZipFile(tmp_path / name) as wheel:
-        held = set(wheel.namelist())
-    sources = ROOT / "src"
-    data = [path for path in sources.rglob("*") if path.is_file() and path.suffix not in CODE]
-    assert {".k", ".json", ".html", ".toml"} <= {path.suffix for path in data}
-    assert {str(path.relative_to(sources)) for path in data} <= held
 
 
 def test_no_other_file_tells_the_version():
@@ -72,14 +74,18 @@ def test_the_changelog_has_the_version_and_what_follows_it():
     assert text.index("## [Unreleased]") < text.index(f"## [{tropalign.__version__}]")
 
 
-def test_the_sdist_is_what_git_tracks(sdist):
-    if not (ROOT / ".git").exists() or shutil.which("git") is None:
-        pytest.skip("these are the files of an sdist, not a clone, or git is not installed")
-    told = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    tracked = {name for name in told.split("\0") if name and (ROOT / name).is_file()}
-    assert tracked <= set(sdist)
-    new = {name for name in set(sdist) - tracked if not name.startswith("build/man/man1/")}
-    assert not [name for name in new if name.startswith((".venv", "build", "dist")) or name.endswith(".so")]
+def test_the_wheel_holds_what_is_read_beside_the_code(tmp_path, monkeypatch):
+    """Kernels, colours and the page. The compiled core is left out, which would take minutes."""
+    skip_without("src", "CMakeLists.txt")
+    backend = pytest.importorskip("scikit_build_core.build")
+    monkeypatch.chdir(ROOT)
+    name = backend.build_wheel(str(tmp_path), {"wheel.cmake": "false", "wheel.py-api": "py3"})
+    with zipfile.ZipFile(tmp_path / name) as wheel:
+        held = set(wheel.namelist())
+    sources = ROOT / "src"
+    data = [path for path in sources.rglob("*") if path.is_file() and path.suffix not in CODE]
+    assert {".k", ".json", ".html", ".toml"} <= {path.suffix for path in data}
+    assert {str(path.relative_to(sources)) for path in data} <= held
 
 
 def test_no_generated_file_is_tracked():
@@ -104,13 +110,6 @@ def test_the_sdist_builds_and_tests_itself(sdist):
     assert {"native", "src", "tests", "bench", "docs", "examples"} <= folders
     files = {"CMakeLists.txt", "LICENSE", "LICENSE.third-party", "README.md", "pyproject.toml", "CITATION.cff"}
     assert files <= set(sdist)
-
-
-def test_the_metadata_names_the_licence_and_its_files(sdist):
-    told = Parser().parsestr(sdist["PKG-INFO"].decode())
-    assert told["License-Expression"] == "BSD-3-Clause"
-    assert told.get_all("License-File") == ["LICENSE", "LICENSE.third-party"]
-    assert any(name.startswith("Programming Language :: Python :: 3.1") for name in told.get_all("Classifier"))
 
 
 @pytest.fixture(scope="module")

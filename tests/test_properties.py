@@ -17,7 +17,6 @@ class Squares:
 
     @cached_property
     def area(self):
-        """The square."""
         self.n_computed += 1
         if self.begin is not None:
             self.begin.set()

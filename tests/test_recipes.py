@@ -33,7 +33,6 @@ def recipe():
 
 
 def plain(requirement):
-    """`numpy>=2` and `numpy >=2` alike."""
     return requirement.replace(" ", "")
 
 

@@ -1,17 +1,11 @@
-import io
-import itertools
-
 import pytest
 
 from formats.page import Opened, page_of
 from formats.report_page import OpenedReport
 from formats.tables import GAP, matrix_for, random_table
-from tropalign.formats.header import Header
+from formats.written import cut, written
 from tropalign.formats.pairs.context import PairsContext
-from tropalign.formats.registry import make_writer
 from tropalign.sequences import NUCLEOTIDE, PROTEIN
-
-HEADER = Header("1.2.3", "tropalign pairs a.fa", {"mode": "local", "gap_cost": "8 + 2 * residues"})
 
 
 @pytest.fixture(params=range(3))
@@ -21,7 +15,6 @@ def proteins(request):
 
 @pytest.fixture(params=range(3))
 def strands(request):
-    """Nucleotides on both strands."""
     return random_table(request.param, alphabet=NUCLEOTIDE, has_strand=True)
 
 
@@ -36,55 +29,59 @@ def context_for(table, **more):
 
 
 def parts_of(writer, table, cuts=()):
-    """The table cut into parts at these places."""
-    return [writer.encode(table.slice(a, b)) for a, b in itertools.pairwise([0, *cuts, len(table)])]
+    return [writer.encode(piece) for piece in cut(table, cuts)]
+
+
+def pairs_file(name, table, cuts=(), kind="pairs", **more):
+    """Bytes of a table in a format, cut into parts."""
+    return written(kind, name, context_for(table, **more), cut(table, cuts))
 
 
 @pytest.fixture
 def write():
-    """Bytes of a table in a format, cut into parts."""
-
-    def written(name, table, cuts=(), **more):
-        writer, out = make_writer("pairs", name, HEADER, context_for(table, **more)), io.BytesIO()
-        writer.assemble(parts_of(writer, table, cuts), out)
-        return out.getvalue()
-
-    return written
+    return pairs_file
 
 
 @pytest.fixture
-def opened(browser, tmp_path):
-    """Opens an alignment in the browser; in the end there must be no complaint of the browser's and no other file."""
+def opened_page(browser, tmp_path):
+    """Opens a page, given as bytes; in the end there must be no complaint of the browser's and no other file."""
 
-    def open_page(alignment, title="family.fa", is_dark=False, features=()):
+    def open_page(page, is_dark=False, size=(1300, 800)):
         scheme = {"name": "prefers-color-scheme", "value": "dark" if is_dark else "light"}
         browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
+        browser.set_window_size(*size)
         path = tmp_path / "page.html"
-        path.write_bytes(page_of(alignment, title, features))
+        path.write_bytes(page)
         browser.get(path.as_uri())
         return Opened(browser)
 
     yield open_page
     assert browser.get_log("browser") == []
     assert browser.execute_script("return performance.getEntriesByType('resource').length") == 0
+    browser.set_window_size(1300, 800)
 
 
 @pytest.fixture
-def opened_report(browser, tmp_path):
-    """Opens a report, given as bytes; in the end there must be no complaint of the browser's and no other file."""
+def opened(opened_page):
+    return lambda made, title="family.fa", is_dark=False, features=(): opened_page(
+        page_of(made, title, features), is_dark
+    )
 
-    def open_page(page, is_dark=False, size=(1300, 1400)):
-        scheme = {"name": "prefers-color-scheme", "value": "dark" if is_dark else "light"}
-        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
-        browser.set_window_size(*size)
-        path = tmp_path / "report.html"
-        path.write_bytes(page)
-        browser.get(path.as_uri())
-        found = OpenedReport(browser)
+
+@pytest.fixture
+def opened_report(opened_page):
+    def open_report(page, is_dark=False, size=(1300, 1400)):
+        found = OpenedReport(opened_page(page, is_dark, size).browser)
         found.wait()
         return found
 
-    yield open_page
-    assert browser.get_log("browser") == []
-    assert browser.execute_script("return performance.getEntriesByType('resource').length") == 0
-    browser.set_window_size(1300, 800)
+    return open_report
+
+
+@pytest.fixture(params=[320, 700, 1000, 2000])
+def width(request, browser):
+    """Windows of several widths, of telephones too, in turn."""
+    size = {"width": request.param, "height": 800, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    yield request.param
+    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})

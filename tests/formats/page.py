@@ -1,12 +1,10 @@
 """The HTML page as its tests see it."""
 
-import io
-
 import numpy as np
 
+from formats.written import written
 from tropalign.formats.aligned import AlignedContext
 from tropalign.formats.header import Header
-from tropalign.formats.registry import make_writer
 from tropalign.results.multiple import MultipleAlignment
 
 HEADER = Header("1.2.3", "tropalign msa <family>.fa", {"mode": "default"})
@@ -64,11 +62,29 @@ class Opened:
     def text(self, name):
         return self.find(name).text
 
+    def check_policy(self):
+        """A script that anything else adds does not run, and the browser says why."""
+        assert self("window.foreign") is None
+        self(FOREIGN)
+        assert self("window.foreign") is None
+        assert any("Content Security Policy" in entry["message"] for entry in self.browser.get_log("browser"))
+
+    def check_markup(self, n_scripts=6):
+        """No name has become a picture or a script."""
+        assert self("document.images.length") == 0 and self("document.scripts.length") == n_scripts
+
+    def has_room(self, canvas=None):
+        """Whether nothing is wider than the window, and a canvas not wider than its card."""
+        if canvas is None:
+            return self("document.documentElement.scrollWidth <= innerWidth")
+        inner, card = self.find(canvas[0]).rect, self.find(canvas[1]).rect
+        is_inside = card["x"] <= inner["x"] and inner["x"] + inner["width"] <= card["x"] + card["width"]
+        return is_inside and self.has_room()
+
     def find(self, name):
         return self.browser.find_element("id", name)
 
     def choose(self, name, value):
-        """What a user chooses from a list."""
         from selenium.webdriver.support.ui import Select
 
         Select(self.find(name)).select_by_value(value)
@@ -82,7 +98,6 @@ class Opened:
         self.find("frame").send_keys(*keys)
 
     def place(self, line, column):
-        """The middle of a cell, from the middle of the sheet."""
         return self(PLACE, [line, column])
 
     def mouse(self):
@@ -118,14 +133,11 @@ class Opened:
         return self.pixels(*self(f"[{x}, {y}]", line, column), 1, 1)[:3]
 
     def copied(self):
-        """What the clipboard gets."""
         return self(COPIED)
 
 
 def page_of(alignment, title="family.fa", features=()):
-    writer, out = make_writer("aligned", "html", HEADER, AlignedContext(title, features)), io.BytesIO()
-    writer.assemble([writer.encode(alignment)], out)
-    return out.getvalue()
+    return written("aligned", "html", AlignedContext(title, features), [alignment], HEADER)
 
 
 def alignment_of(rows, names=None, confidence=None, column_confidence=None, tree=None, alphabet=None):
@@ -145,3 +157,14 @@ def random_rows(n_rows, n_columns, letters=AMINO_ACIDS + "acwXB", seed=0):
     rows = np.where(is_usual, usual, rows)
     rows[random.random(rows.shape) < 0.15] = ord("-")
     return [row.tobytes().decode() for row in rows]
+
+
+def luminance(colour):
+    parts = [int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return float(np.dot(linear, (0.2126, 0.7152, 0.0722)))
+
+
+def contrast(one, other):
+    dark, light = sorted((luminance(one), luminance(other)))
+    return (light + 0.05) / (dark + 0.05)

@@ -9,8 +9,6 @@ PATIENCE = 60
 
 
 class OpenedReport(Opened):
-    """A report that is open."""
-
     def wait(self):
         end = time.monotonic() + PATIENCE
         while not self("document.documentElement.dataset.ready"):
@@ -18,14 +16,12 @@ class OpenedReport(Opened):
             time.sleep(0.01)
 
     def rows(self):
-        """The rows in view as lists of text, in their order."""
         script = """[...document.querySelectorAll(".grid .body .line")]
             .sort((a, b) => a.ariaRowIndex - b.ariaRowIndex)
             .map((line) => [...line.children].map((cell) => cell.textContent))"""
         return self(script)
 
     def type(self, label, text):
-        """Types into the filter of a column."""
         field = self.browser.find_element("css selector", f".grid input[aria-label^='{label}:']")
         field.clear()
         field.send_keys(text)

@@ -87,7 +87,6 @@ def random_table(seed, n_rows=12, alphabet=PROTEIN, has_strand=False, empties=Tr
 
 
 def reduced(table, depth):
-    """The same rows at a lesser depth."""
     names = () if depth == "score" else ("query_start", "query_end", "target_start", "target_end")
     ends = {name: getattr(table, name) for name in names}
     return AlignmentTable(

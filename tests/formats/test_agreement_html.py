@@ -1,39 +1,25 @@
 """The page of an alignment beside its reference, in a real browser."""
 
-import io
-
 import numpy as np
 import pytest
 
-from formats.page import HEADER, WHITE, Opened
+from formats.page import WHITE, alignment_of
 from formats.test_pairs_html import HOSTILE
+from formats.written import written
 from tropalign.formats.aligned import AlignedContext
-from tropalign.formats.registry import make_writer
 from tropalign.msa.accuracy import agreement
 
 REFERENCE = {"a": "aMKVLAW-", "b": "aMKV-AWg", "c": "-MRVLAW-"}
 TEST = {"other": "--MKVLAW", "c": "M-RVLAW-", "a": "AMKVLAW-", "b": "AMKVA-WG"}
 
 
-def page_of(found, title="test and reference"):
-    writer, out = make_writer("aligned/agreement", "html", HEADER, AlignedContext(title)), io.BytesIO()
-    writer.assemble([writer.encode(found)], out)
-    return out.getvalue()
-
-
 @pytest.fixture
-def opened_pair(browser, tmp_path):
-    def open_page(found, is_dark=False):
-        scheme = {"name": "prefers-color-scheme", "value": "dark" if is_dark else "light"}
-        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
-        path = tmp_path / "page.html"
-        path.write_bytes(page_of(found))
-        browser.get(path.as_uri())
-        return Opened(browser)
+def opened_pair(opened_page):
+    def open_pair(test=TEST, reference=REFERENCE, is_dark=False):
+        context = AlignedContext("test and reference")
+        return opened_page(written("aligned/agreement", "html", context, [agreement(test, reference)]), is_dark)
 
-    yield open_page
-    assert browser.get_log("browser") == []
-    assert browser.execute_script("return performance.getEntriesByType('resource').length") == 0
+    return open_pair
 
 
 def shares(page):
@@ -43,7 +29,7 @@ def shares(page):
 
 
 def test_residues_have_the_colour_of_what_is_right(opened_pair):
-    page = opened_pair(agreement(TEST, REFERENCE))
+    page = opened_pair()
     assert page("page.alignment.names") == ["a", "b", "c", "other"]
     assert page.text("facts").startswith("SP 0.7500 · TC 0.6667 · 4 sequences · 8 columns")
     expected = [
@@ -62,8 +48,7 @@ def test_residues_have_the_colour_of_what_is_right(opened_pair):
 
 
 def test_the_reference_has_the_colours_of_its_residues(opened_pair):
-    found = agreement(TEST, REFERENCE)
-    page = opened_pair(found)
+    page = opened_pair()
     page.choose("hiding", "gaps50")
     page.choose("side", "reference")
     assert page("page.alignment.names") == ["a", "b", "c"] and page.text("hidden") == ""
@@ -79,15 +64,13 @@ def test_the_reference_has_the_colours_of_its_residues(opened_pair):
 
 
 def test_parts_keep_their_shares(opened_pair):
-    page = opened_pair(agreement(TEST, REFERENCE), is_dark=True)
+    page = opened_pair(is_dark=True)
     page("page.select([1, 2], [2, 5])")
     page.choose("hiding", "others")
     assert shares(page).tolist() == [[1, 1, 0, -1], [1, 1, 1, 0.5]]
 
 
 def test_other_pages_have_no_agreement(opened):
-    from formats.page import alignment_of
-
     page = opened(alignment_of(["MKV", "MKI"]))
     assert not page.find("showing").is_displayed() and page("page.alignment.agreement") is None
     assert "agreement" not in page("[...document.getElementById('scheme').options].map((one) => one.value)")
@@ -95,16 +78,9 @@ def test_other_pages_have_no_agreement(opened):
 
 def test_names_are_text_and_nothing_else(opened_pair):
     rows = dict.fromkeys(HOSTILE, "MKV")
-    page = opened_pair(agreement(rows, rows))
+    page = opened_pair(rows, rows)
     assert page("page.alignment.names") == HOSTILE and page("document.images.length") == 0
 
 
-@pytest.mark.parametrize("width", [320, 700, 1000, 2000])
-def test_no_width_is_too_small_or_large(opened_pair, browser, width):
-    size = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    try:
-        page = opened_pair(agreement(TEST, REFERENCE))
-        assert page("document.documentElement.scrollWidth <= innerWidth")
-    finally:
-        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+def test_no_width_is_too_small_or_large(opened_pair, width):
+    assert opened_pair().has_room()

@@ -9,11 +9,12 @@ from Bio import Align, AlignIO, SeqIO
 from clone import ROOT, skip_without
 
 import tropalign
+from formats.written import written as file_of
 from tropalign.errors import InputError
 from tropalign.formats.aligned import AlignedContext, ConfidenceFormat
 from tropalign.formats.aligned.text import checksum
 from tropalign.formats.header import Header
-from tropalign.formats.registry import format_names, format_of, make_writer
+from tropalign.formats.registry import format_names, format_of
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.sequences import SequenceBatch
 
@@ -41,13 +42,10 @@ def with_confidence():
 
 
 def written(name, alignment, kind="aligned"):
-    writer, out = make_writer(kind, name, HEADER, AlignedContext("my family")), io.BytesIO()
-    writer.assemble([writer.encode(alignment)], out)
-    return out.getvalue()
+    return file_of(kind, name, AlignedContext("my family"), [alignment], HEADER)
 
 
 def rows_by_biopython(name, data):
-    """Rows by name as Biopython reads them."""
     text = io.StringIO(data.decode())
     reader = {"phylip": "phylip-relaxed"}.get(name, name)
     found = list(SeqIO.parse(text, "fasta")) if name == "fasta" else AlignIO.read(text, reader)
@@ -81,6 +79,8 @@ def test_every_format_is_tested():
     assert set(format_names("aligned")) - {"html", "png", "result", "svg"} == {*TEXT_FORMATS, "a2m", "a3m"}
     suffixes = [suffix for name in format_names("aligned") for suffix in format_of("aligned", name).suffixes]
     assert len(set(suffixes)) == len(suffixes)
+    assert isinstance(format_of("aligned", "stockholm"), ConfidenceFormat)
+    assert not isinstance(format_of("aligned", "fasta"), ConfidenceFormat)
 
 
 def test_every_format_has_a_row_on_the_page():
@@ -92,15 +92,18 @@ def test_every_format_has_a_row_on_the_page():
     }
 
 
-def test_fasta_keeps_descriptions():
+def test_fasta_keeps_descriptions_and_a3m_the_columns_of_the_first_row():
     batch = SequenceBatch.from_strings({"a": "ACGT", "b": "ACG"})
     described = SequenceBatch(batch.codes, batch.offsets, batch.names, batch.alphabet, batch.letters, ("first one", ""))
     made = MultipleAlignment(described, np.array([0, 1, 2, 3, 0, 1, 3], np.int32), 4)
     assert written("fasta", made) == b">a first one\nACGT\n>b\nAC-G\n"
     assert b"#=GS a DE first one\n" in written("stockholm", made)
+    rows = {"q": "AC-DE-F", "b": "-CGdEH-", "c": "ac---hf"}
+    made = MultipleAlignment.from_rows(rows, rows.values())
+    assert written("a3m", made) == b">q\nACDEF\n>b\n-CgDEh-\n>c\nAC--hF\n"
 
 
-def test_clustal_marks_columns():
+def test_marks_of_columns_and_checksums():
     rows = {"a": "AaS-CWT", "b": "AATACWA", "c": "AAAACRV"}
     made = MultipleAlignment.from_rows(rows, rows.values())
     lines = written("clustal", made).decode().splitlines()
@@ -108,9 +111,12 @@ def test_clustal_marks_columns():
     assert lines[5][11:] == "**: * ."
     dna = MultipleAlignment.from_rows(["a", "b"], ["AACGT", "ATCGT"])
     assert written("clustal", dna).decode().splitlines()[4][11:] == "* ***"
+    # GCG's checksum of hbb_human in the example of its documentation of MSF has no gaps within 57 letters; by hand:
+    assert checksum(np.frombuffer(b"ACa", np.uint8)) == 65 * 1 + 67 * 2 + 65 * 3
+    assert checksum(np.frombuffer(b"A" * 58, np.uint8)) == (65 * (57 * 58 // 2 + 1)) % 10_000
 
 
-def test_stockholm_shows_confidence():
+def test_confidence_in_tables_and_stockholm():
     made = with_confidence()
     text = written("stockholm", made)
     read = AlignIO.read(io.StringIO(text.decode()), "stockholm")
@@ -125,60 +131,6 @@ def test_stockholm_shows_confidence():
         not in AlignIO.read(io.StringIO(written("stockholm", family()).decode()), "stockholm").column_annotations
     )
     assert b"#=GF CC command: tropalign msa [x].fa\n" in text
-
-
-def test_a3m_has_the_columns_of_the_first_row():
-    rows = {"q": "AC-DE-F", "b": "-CGdEH-", "c": "ac---hf"}
-    made = MultipleAlignment.from_rows(rows, rows.values())
-    assert written("a3m", made) == b">q\nACDEF\n>b\n-CgDEh-\n>c\nAC--hF\n"
-
-
-def test_msf_checksums():
-    # GCG's checksum of hbb_human in the example of its documentation of MSF has no gaps within 57 letters; by hand:
-    assert checksum(np.frombuffer(b"ACa", np.uint8)) == 65 * 1 + 67 * 2 + 65 * 3
-    assert checksum(np.frombuffer(b"A" * 58, np.uint8)) == (65 * (57 * 58 // 2 + 1)) % 10_000
-
-
-def test_nexus_quotes_names():
-    names = ["a b", "it's", "123", "x-1", "fine_1"]
-    made = MultipleAlignment.from_rows(names, ["ACGU"] * 5)
-    text = written("nexus", made).decode()
-    assert [line.split(" ACGU")[0].strip() for line in text.splitlines() if line.endswith("ACGU")] == [
-        "'a b'", "'it''s'", "'123'", "'x-1'", "fine_1",
-    ]  # fmt: skip
-    assert "datatype=rna" in text and "[command: tropalign msa (x).fa]" in text
-
-
-@pytest.mark.parametrize("name", ["clustal", "stockholm", "phylip", "msf"])
-def test_blanks_in_names_are_refused(name):
-    made = MultipleAlignment.from_rows(["a b", "c"], ["AC", "AG"])
-    with pytest.raises(InputError, match=f"record 'a b': format {name} holds no name that is empty or has a blank"):
-        written(name, made)
-
-
-@pytest.mark.parametrize(("name", "row"), [("stockholm", "#=GC"), ("stockholm", "//"), ("msf", "//x")])
-def test_names_like_other_lines_are_refused(name, row):
-    made = MultipleAlignment.from_rows([row, "c"], ["AC", "AG"])
-    with pytest.raises(InputError, match=f"record {row!r}: format {name} holds no name that begins with "):
-        written(name, made)
-
-
-def test_nexus_holds_its_own_letters_alone():
-    made = MultipleAlignment.from_rows(["a", "b"], ["MUOJ*-kvb", "Muoj1-KVZ"])
-    rows = AlignIO.read(io.StringIO(written("nexus", made).decode()), "nexus")
-    assert [str(row.seq) for row in rows] == ["MXXX*-kvb", "MXXXX-KVZ"]
-    assert b"a ACGTTN\n" in written("nexus", MultipleAlignment.from_rows(["a"], ["ACGUTN"]))
-
-
-@pytest.mark.parametrize("name", ["fasta", "a3m", "nexus"])
-def test_line_breaks_in_names_are_refused(name):
-    made = MultipleAlignment.from_rows(["a\nb", "c"], ["AC", "AG"])
-    with pytest.raises(InputError, match="the name holds a tab or a line break"):
-        written(name, made)
-
-
-def test_table_of_confidence():
-    made = with_confidence()
     lines = written("tsv", made, "confidence").decode().splitlines()
     rows = [line.split("\t") for line in lines if not line.startswith("#")]
     assert rows[0] == ["sequence", "position", "residue", "column", "confidence", "column_confidence"]
@@ -191,6 +143,39 @@ def test_table_of_confidence():
         assert float(own) == pytest.approx(float(made.residue_confidence[at]), abs=1e-4)
 
 
+def test_nexus_quotes_names_and_holds_its_own_letters_alone():
+    names = ["a b", "it's", "123", "x-1", "fine_1"]
+    made = MultipleAlignment.from_rows(names, ["ACGU"] * 5)
+    text = written("nexus", made).decode()
+    assert [line.split(" ACGU")[0].strip() for line in text.splitlines() if line.endswith("ACGU")] == [
+        "'a b'", "'it''s'", "'123'", "'x-1'", "fine_1",
+    ]  # fmt: skip
+    assert "datatype=rna" in text and "[command: tropalign msa (x).fa]" in text
+    made = MultipleAlignment.from_rows(["a", "b"], ["MUOJ*-kvb", "Muoj1-KVZ"])
+    rows = AlignIO.read(io.StringIO(written("nexus", made).decode()), "nexus")
+    assert [str(row.seq) for row in rows] == ["MXXX*-kvb", "MXXXX-KVZ"]
+    assert b"a ACGTTN\n" in written("nexus", MultipleAlignment.from_rows(["a"], ["ACGUTN"]))
+
+
+BLANK, LIKE_A_LINE = "holds no name that is empty or has a blank", "holds no name that begins with "
+
+
+@pytest.mark.parametrize(
+    ("name", "row", "words"),
+    [
+        *((name, "a b", BLANK) for name in ("clustal", "stockholm", "phylip", "msf")),
+        *((name, row, LIKE_A_LINE) for name, row in (("stockholm", "#=GC"), ("stockholm", "//"), ("msf", "//x"))),
+        *((name, "a\nb", "the name holds a tab or a line break") for name in ("fasta", "a3m", "nexus")),
+    ],
+)
+def test_names_that_a_format_cannot_hold_are_refused(name, row, words):
+    made = MultipleAlignment.from_rows([row, "c"], ["AC", "AG"])
+    with pytest.raises(InputError) as error:
+        written(name, made)
+    assert words in str(error.value)
+    assert row == "a\nb" or f"record {row!r}: format {name} {words}" in str(error.value)
+
+
 def test_parquet_holds_the_same_table():
     parquet = pytest.importorskip("pyarrow.parquet")
     made = with_confidence()
@@ -201,8 +186,3 @@ def test_parquet_holds_the_same_table():
     assert [list(map(str, values)) for values in zip(*list(table.values())[:4], strict=True)] == [
         row[:4] for row in rows[1:]
     ]
-
-
-def test_formats_say_whether_they_show_confidence():
-    assert isinstance(format_of("aligned", "stockholm"), ConfidenceFormat)
-    assert not isinstance(format_of("aligned", "fasta"), ConfidenceFormat)

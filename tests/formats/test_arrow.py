@@ -5,8 +5,9 @@ import io
 import nanoarrow as na
 import pytest
 
-from formats.conftest import HEADER, context_for, parts_of
-from formats.tables import random_table, reduced
+from formats.conftest import context_for, parts_of
+from formats.tables import reduced
+from formats.written import HEADER
 from tropalign.errors import InputError
 from tropalign.formats.registry import check_format, make_writer
 
@@ -43,9 +44,12 @@ def test_no_row(write, any_table, name):
     assert read.num_rows == 0 and read.column_names == list(any_table.columns())
 
 
-def test_stream_needs_no_pyarrow(write, proteins):
-    rows = na.ArrayStream.from_readable(write("arrows", proteins, (2,))).read_all().to_pylist()
+def test_the_stream_needs_no_pyarrow(write, proteins):
+    text = write("arrows", proteins, (2,))
+    rows = na.ArrayStream.from_readable(text).read_all().to_pylist()
     assert [row["cigar"] for row in rows] == proteins.cigars()
+    polars = pytest.importorskip("polars")
+    assert polars.read_ipc_stream(io.BytesIO(text)).equals(proteins.to_polars())
 
 
 @pytest.mark.parametrize("name", ["arrow", "feather", "parquet"])
@@ -63,12 +67,6 @@ def test_says_what_is_missing(monkeypatch, name):
     assert str(caught.value) == (
         "Parquet and Arrow files need pyarrow: pip install 'tropalign[parquet]', or choose another format (arrows)"
     )
-
-
-def test_polars_reads_the_stream(write):
-    polars = pytest.importorskip("polars")
-    table = random_table(0)
-    assert polars.read_ipc_stream(io.BytesIO(write("arrows", table))).equals(table.to_polars())
 
 
 @pytest.mark.parametrize("name", ["arrow", "arrows", "feather", "parquet"])

@@ -1,7 +1,6 @@
 """The page of clusters, in a real browser."""
 
 import copy
-import io
 import itertools
 import tracemalloc
 from xml.etree import ElementTree
@@ -10,12 +9,11 @@ import numpy as np
 import pytest
 
 import tropalign as ta
-from formats.page import FOREIGN
 from formats.test_pairs_html import HOSTILE, data_of
 from formats.test_placed import HEADER
+from formats.written import written
 from tropalign.formats.clusters import ClustersContext, report, tables
 from tropalign.formats.clusters.report import chosen_rows, member_identities, packed_cigars, page_bytes
-from tropalign.formats.registry import make_writer
 
 OTHER_STRAND = str.maketrans("ACGT", "TGCA")
 
@@ -36,9 +34,7 @@ def reads(n_parents=12, seed=0, length=60):
 
 
 def page_of(clusters):
-    writer, out = make_writer("clusters", "html", HEADER, ClustersContext()), io.BytesIO()
-    writer.assemble([writer.encode(clusters)], out)
-    return out.getvalue()
+    return written("clusters", "html", ClustersContext(), [clusters], HEADER)
 
 
 @pytest.fixture(scope="module")
@@ -56,19 +52,11 @@ def test_tables_have_the_clusters_and_their_members(opened_report, found):
     rows = page("[...page.arrays.label]")
     assert rows == order
     least, mean = member_identities(found)
-    expected = [
-        [
-            found.row(k).representative,
-            str(k),
-            f"{found.cluster_sizes[k]:,}",
-            str(len(found.members(k))),
-            "" if np.isnan(least[k]) else f"{least[k]:.4f}",
-            "" if np.isnan(mean[k]) else f"{mean[k]:.4f}",
-        ]
-        for k in order
-    ]
     listed = page("[...page.clusters.rows].map((k) => page.clusters.columns.map((c) => page.clusters.text(c, k)))")
-    assert listed == expected
+    for k, cells in zip(order, listed, strict=True):
+        shares = ["" if np.isnan(share) else f"{share:.4f}" for share in (least[k], mean[k])]
+        size, n_members = f"{found.cluster_sizes[k]:,}", str(len(found.members(k)))
+        assert cells == [found.row(k).representative, str(k), size, n_members, *shares]
     assert page.text("facts") == f"{len(found.sequences)} sequences in {len(found)} clusters"
     listed = page("page.members.rows.length")
     assert listed == len(found.members(order[0])) and page("[...page.members.rows]") == list(range(listed))
@@ -79,7 +67,7 @@ def test_tables_have_the_clusters_and_their_members(opened_report, found):
     assert page("page.chosen ?? page.row") >= 0
 
 
-def test_least_and_mean_are_by_their_definition(found):
+def test_identities_and_cigars_by_their_definition(found):
     least, mean = member_identities(found)
     for k in range(len(found)):
         others = found.identity[found.member_index(k)[1:]]
@@ -87,6 +75,9 @@ def test_least_and_mean_are_by_their_definition(found):
             assert np.isnan(least[k]) and np.isnan(mean[k])
             continue
         assert least[k] == others.min() and mean[k] == pytest.approx(others.mean())
+    text, sizes, reach = packed_cigars(["2I3=1X4=1D", "", "200="])
+    assert text.tolist() == [2 << 2 | 1, 8 << 2, 1 << 2 | 2, (200 << 2) % 128 | 128, (200 << 2) >> 7]
+    assert sizes.tolist() == [3, 0, 2] and reach.tolist() == [10, 0, 200]
 
 
 @pytest.mark.parametrize("mode", ["global", "semiglobal", "local"])
@@ -158,7 +149,7 @@ def test_bars_are_as_high_as_clusters_are_large(opened_report, found, axes):
     assert page("page.ranks.at(page.ranks.width)") == -1 and page("page.ranks.at(0)") == -1
 
 
-def test_filters_leave_their_clusters_in_colour(opened_report, found):
+def test_filters_and_the_histogram_choose_members(opened_report, found):
     page = opened_report(page_of(found))
     page.find("find").send_keys("p1r")
     marked = page("[...page.ranks.marked]")
@@ -167,10 +158,6 @@ def test_filters_leave_their_clusters_in_colour(opened_report, found):
     ]
     page.find("clear").click()
     assert page("page.ranks.marked") is None
-
-
-def test_the_histogram_lists_members_of_a_range(opened_report, found):
-    page = opened_report(page_of(found))
     page.find("members-clear").click()
     members = found.identity[[k for k, cigar in enumerate(found.cigars) if cigar is not None]]
     assert page("page.histogram.counts.reduce((sum, value) => sum + value, 0)") == len(members)
@@ -201,6 +188,8 @@ def test_fasta_and_pictures_are_saved(opened_report, found):
 
 
 def test_what_has_no_room_is_told(opened_report, found, monkeypatch):
+    monkeypatch.setattr(report, "MOST_SEQUENCES", 5)  # not even all representatives
+    assert chosen_rows(found)[0].tolist() == found.representative_index[by_size(found)[:5]].tolist()
     monkeypatch.setattr(report, "MOST_SEQUENCES", 20)
     monkeypatch.setattr(report, "MOST_LETTERS", 15 * 60)
     rows, has_letters = chosen_rows(found)
@@ -221,37 +210,19 @@ def test_what_has_no_room_is_told(opened_report, found, monkeypatch):
     assert page.text("status").endswith(f"the page has no room for the letters of {(~has_letters).sum()} more")
 
 
-def test_the_largest_clusters_stay_where_not_even_representatives_have_room(found, monkeypatch):
-    monkeypatch.setattr(report, "MOST_SEQUENCES", 5)
-    rows, _ = chosen_rows(found)
-    assert rows.tolist() == found.representative_index[by_size(found)[:5]].tolist()
-
-
-@pytest.mark.parametrize("width", [320, 700, 1000, 2000])
-def test_no_width_is_too_small_or_large(opened_report, browser, found, width):
-    size = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False}
-    opened_report(page_of(found))
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    try:
-        page = opened_report(page_of(found))
-        assert page("document.documentElement.scrollWidth <= innerWidth")
-        canvas, card = page.find("ranks").rect, page.find("ranks-inside").rect
-        assert canvas["x"] + canvas["width"] <= card["x"] + card["width"]
-    finally:
-        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+def test_no_width_is_too_small_or_large(opened_report, found, width):
+    assert opened_report(page_of(found)).has_room(("ranks", "ranks-inside"))
 
 
 @pytest.mark.parametrize("is_dark", [False, True])
-def test_names_are_text_and_nothing_else(opened_report, browser, is_dark):
+def test_names_are_text_and_nothing_else(opened_report, is_dark):
     page = opened_report(page_of(ta.cluster(dict.fromkeys(HOSTILE, "ACGTACGTACGT"))), is_dark=is_dark)
     assert sorted(page("page.data.names")) == sorted(HOSTILE)
     for row in range(len(HOSTILE)):
         page("page.openMember(arguments[0])", row)
-    assert page("document.images.length") == 0 and page("document.scripts.length") == 6
+    page.check_markup()
     page.find("theme").click()
-    page(FOREIGN)
-    assert page("window.foreign") is None
-    assert any("Content Security Policy" in entry["message"] for entry in browser.get_log("browser"))
+    page.check_policy()
 
 
 @pytest.mark.parametrize(("mode", "is_known"), [("global", True), ("local", False)])
@@ -276,12 +247,6 @@ def test_proteins_and_a_sequence_alone(opened_report):
     assert page.text("facts") == "1 sequence in 1 cluster"
     assert page.text("member-note") == "This is the representative." and not page.find("alignment").is_displayed()
     assert page("page.members.byName.has('strand')") is False
-
-
-def test_cigars_are_packed_as_runs():
-    text, sizes, reach = packed_cigars(["2I3=1X4=1D", "", "200="])
-    assert text.tolist() == [2 << 2 | 1, 8 << 2, 1 << 2 | 2, (200 << 2) % 128 | 128, (200 << 2) >> 7]
-    assert sizes.tolist() == [3, 0, 2] and reach.tolist() == [10, 0, 200]
 
 
 def test_pages_are_the_same_again(found, tmp_path):

@@ -55,10 +55,14 @@ def test_layouts(text):
     assert (names, found.tolist()) == (NAMES, VALUES)
 
 
-def test_identities_and_comments():
+def test_identities_comments_and_suffixes():
     text = "# tropalign 1.0\n# values: identity\n\ta\tb\na\t1\t0.75\nb\t0.75\t1\n"
     names, found = parsed(text)
     assert (names, found.tolist()) == (("a", "b"), [0.25])
+    names = ["x.phy", "x.dist.gz", "x.tsv", "x", "-"]
+    assert [distance_format(name) for name in names] == ["phylip", "phylip", "tsv", "phylip", "phylip"]
+    with pytest.raises(UsageError, match=r"x.pdf: distances are written as .phy, .phylip, .dist, .tsv, .txt"):
+        distance_format("x.pdf")
 
 
 @pytest.mark.parametrize("layout", ["tsv", "phylip"])
@@ -118,10 +122,3 @@ def test_too_many_for_the_memory():
         ResourceError, match=r"x: distances of 100000 taxa need 38,147 MiB of memory and 10 MiB are allow"
     ):
         parse_distance_matrix([b"100000"], "x", 10 << 20)
-
-
-def test_formats_by_suffix():
-    names = ["x.phy", "x.dist.gz", "x.tsv", "x", "-"]
-    assert [distance_format(name) for name in names] == ["phylip", "phylip", "tsv", "phylip", "phylip"]
-    with pytest.raises(UsageError, match=r"x.pdf: distances are written as .phy, .phylip, .dist, .tsv, .txt"):
-        distance_format("x.pdf")

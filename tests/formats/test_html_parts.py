@@ -28,7 +28,7 @@ def page(opened):
     return opened(alignment_of(ROWS, NAMES, tree="((one:1,two:1):1,(three:2,four:2):1);"))
 
 
-def test_columns_of_gaps_are_hidden(page):
+def test_columns_of_gaps_are_hidden_and_never_everything(page):
     hide(page, "gaps50")
     assert rows_of(page) == {"one": "MKVLAW", "two": "MKILAW", "three": "MRVLAW", "four": "MKV-AW"}
     assert page.text("hidden") == "hidden: 3 columns"
@@ -36,6 +36,11 @@ def test_columns_of_gaps_are_hidden(page):
     assert "column 9" in page.point(2, 5) and page.text("status").startswith("three · W 9 ·")
     hide(page, "all")
     assert list(rows_of(page).values()) == ROWS and page.text("hidden") == ""
+    hide(page, "rows")
+    assert page.text("status") == "Select something first"
+    page.keys("\ue009a\ue000")
+    hide(page, "rows")
+    assert page.text("status") == "That would hide everything" and len(rows_of(page)) == 4
 
 
 def test_the_selection_is_hidden_and_all_but_it(page):
@@ -54,14 +59,6 @@ def test_the_selection_is_hidden_and_all_but_it(page):
     assert page.text("hidden") == "hidden: 2 sequences, 7 columns"
     hide(page, "gaps50")  # none of these
     assert rows_of(page) == {"two": "IL", "three": "VL"}
-
-
-def test_what_cannot_be_hidden_is_said(page):
-    hide(page, "rows")
-    assert page.text("status") == "Select something first"
-    page.keys("\ue009a\ue000")
-    hide(page, "rows")
-    assert page.text("status") == "That would hide everything" and len(rows_of(page)) == 4
 
 
 def test_the_tree_of_what_is_left(page):

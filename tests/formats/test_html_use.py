@@ -54,15 +54,22 @@ def test_what_is_found_is_marked_on_the_map(opened):
     assert not any(page(MAP_HITS))
 
 
-def test_going_to_a_column(opened):
+def test_going_to_a_column_and_to_the_whole(opened):
     page = opened(alignment_of(random_rows(3, 3_000)))
     assert page.search("column", "2,500") == ""
     view = page("page.sheet.view()")
     assert view["left"] < 2499 < view["right"]
     assert page.search("column", "3001") == "1 to 3000"
+    page = opened(alignment_of(random_rows(400, 1_000)))
+    map_ = page.find("map")
+    page.mouse().move_to_element_with_offset(
+        map_, map_.size["width"] // 2 - 3, map_.size["height"] // 2 - 1
+    ).click().perform()
+    view = page("page.sheet.view()")
+    assert (view["bottom"], view["right"]) == (400, 1000)
 
 
-def test_a_selection_is_copied_as_fasta(opened):
+def test_a_selection_is_copied_as_fasta_with_descriptions(opened):
     page = opened(alignment_of(["MK-vLAW", "MKI-LAW", "MRI-LGW"], ["a", "b", "c d"]))
     assert page.copied() == ">a\nMK-vLAW\n>b\nMKI-LAW\n>c d\nMRI-LGW\n"
     page.drag((2, 4), (1, 1))
@@ -70,6 +77,10 @@ def test_a_selection_is_copied_as_fasta(opened):
     assert page.copied() == ">b\nKI-L\n>c d\nRI-L\n"
     page.keys("\ue00c")  # Escape
     assert page.text("selected") == ""
+    batch = SequenceBatch.from_strings({"a": "MKV", "b": "MKI"})
+    batch = SequenceBatch(batch.codes, batch.offsets, batch.names, batch.alphabet, batch.letters, ("of a mouse", ""))
+    page = opened(MultipleAlignment(batch, np.array([0, 1, 2, 0, 1, 2], np.int32), 3))
+    assert page.copied() == ">a of a mouse\nMKV\n>b\nMKI\n"
 
 
 def test_the_keys_for_copying_and_selecting_all(opened):
@@ -82,13 +93,6 @@ def test_the_keys_for_copying_and_selecting_all(opened):
     assert page.text("status") == "copied the selection as FASTA"
     page.find("words").send_keys(Keys.CONTROL, "v")
     assert re.sub(r"\s", "", page("document.getElementById('words').value")) == ">aMKV>bMKI"
-
-
-def test_descriptions_come_along(opened):
-    batch = SequenceBatch.from_strings({"a": "MKV", "b": "MKI"})
-    batch = SequenceBatch(batch.codes, batch.offsets, batch.names, batch.alphabet, batch.letters, ("of a mouse", ""))
-    page = opened(MultipleAlignment(batch, np.array([0, 1, 2, 0, 1, 2], np.int32), 3))
-    assert page.copied() == ">a of a mouse\nMKV\n>b\nMKI\n"
 
 
 def test_keys_move_and_select(opened):
@@ -152,16 +156,6 @@ def test_without_a_tree_of_these_names_there_is_one_order(opened, tree):
     page = opened(alignment_of(["AAA", "CCC"], ["a", "b"], tree=tree))
     is_theirs = tree == "((a,b);"  # an unclosed bracket hurts nobody
     assert page.find("order").is_displayed() == is_theirs
-
-
-def test_the_whole_is_seen_and_reached_by_the_map(opened):
-    page = opened(alignment_of(random_rows(400, 1_000)))
-    map_ = page.find("map")
-    page.mouse().move_to_element_with_offset(
-        map_, map_.size["width"] // 2 - 3, map_.size["height"] // 2 - 1
-    ).click().perform()
-    view = page("page.sheet.view()")
-    assert (view["bottom"], view["right"]) == (400, 1000)
 
 
 def test_large_alignments_scroll(opened):

@@ -9,7 +9,7 @@ from tropalign.formats.pairs import paf
 from tropalign.sequences import NUCLEOTIDE, SequenceBatch
 
 
-def test_rows(write, any_table):
+def test_rows_and_their_differences(write, any_table):
     mapped = [row for row in any_table if row.n_columns]
     lines = write("paf", any_table, (8,)).decode().splitlines()
     assert 0 < len(lines) == len(mapped) < len(any_table)
@@ -23,10 +23,7 @@ def test_rows(write, any_table):
         assert (int(matches), int(columns), quality) == (row.n_identical, row.n_columns, "255")
         assert tags[:3] == [f"AS:i:{row.score}", f"cg:Z:{row.cigar}", f"NM:i:{row.n_columns - row.n_identical}"]
         assert [tag[:5] for tag in tags[3:]] == ["de:f:", "cs:Z:"]
-
-
-def test_differences_tell_the_alignment(write, any_table):
-    """The gapped rows follow from cs and the target's letters; de from the events that cs lists."""
+    # The gapped rows follow from cs and the target's letters; de from the events that cs lists.
     mapped = [row for row in any_table if row.n_columns]
     for line, row in zip(write("paf", any_table).decode().splitlines(), mapped, strict=True):
         *_, divergence, cs = line.split("\t")

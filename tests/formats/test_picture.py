@@ -7,24 +7,18 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+from formats.page import alignment_of
+from formats.written import written as file_of
 from tropalign.errors import InputError
 from tropalign.formats.aligned import AlignedContext
 from tropalign.formats.aligned import picture as aligned_picture
 from tropalign.formats.aligned.picture import BLOCK, CELL_WIDTH, ROW_HEIGHT, picture
 from tropalign.formats.header import Header
-from tropalign.formats.registry import check_format, make_writer
-from tropalign.results.multiple import MultipleAlignment
+from tropalign.formats.registry import check_format
 from tropalign.results.multiple_display import WHITE, cell_colours, rules
 
 SVG = "{http://www.w3.org/2000/svg}"
 HEADER = Header("1.2.3", "tropalign msa x.fa", {})
-
-
-def alignment_of(rows, names=None, confidence=None):
-    made = MultipleAlignment.from_rows(names or [f"s{k}" for k in range(len(rows))], rows)
-    if confidence is not None:
-        confidence = np.asarray(confidence, np.float32)
-    return MultipleAlignment(made.sequences, made.columns, made.n_columns, None, confidence)
 
 
 def random_rows(n_rows, n_columns, letters="ARNDCQEGHILKMFPSTWYVacwXB---", seed=1):
@@ -36,9 +30,7 @@ def random_rows(n_rows, n_columns, letters="ARNDCQEGHILKMFPSTWYVacwXB---", seed=
 
 
 def written(name, alignment, title="family"):
-    writer, out = make_writer("aligned", name, HEADER, AlignedContext(title)), io.BytesIO()
-    writer.assemble([writer.encode(alignment)], out)
-    return out.getvalue()
+    return file_of("aligned", name, AlignedContext(title), [alignment], HEADER)
 
 
 def cells(made, n_rows, n_columns):
@@ -95,7 +87,8 @@ def test_clustal_colours(n_rows):
 def test_svg_holds_letters_and_names():
     rows = random_rows(3, 90)
     names = ["<b>&'\"", "\x07\u202ebell", "\udcff"]
-    root = ElementTree.fromstring(written("svg", alignment_of(rows, names, np.linspace(0, 1, 90)), "a<b & c"))
+    made = alignment_of(rows, names, column_confidence=np.linspace(0, 1, 90))
+    root = ElementTree.fromstring(written("svg", made, "a<b & c"))
     texts = [element.text for element in root.iter(f"{SVG}text")]
     assert root.find(f"{SVG}title").text == "a<b & c" and "3 sequences, 90 columns" in texts
     assert texts.count("<b>&'\"") == 2 and "\\x07\\u202ebell" in texts and texts.count("confidence") == 2
@@ -109,7 +102,7 @@ def test_svg_holds_letters_and_names():
 
 @pytest.mark.parametrize("name", ["a", "n" * 20, "n" * 100])
 def test_nothing_is_drawn_beyond_the_edges(name):
-    made = picture(alignment_of(["MKVLAW"], [name], np.ones(6)), "t" * 60)
+    made = picture(alignment_of(["MKVLAW"], [name], column_confidence=np.ones(6)), "t" * 60)
     for text in made.texts:
         wide = 0 if text.anchor == "letters" else 0.66 * text.size * len(text.text)
         begin = min(text.xs) - {"end": wide, "middle": wide / 2}.get(text.anchor, 0)
@@ -120,7 +113,7 @@ def test_nothing_is_drawn_beyond_the_edges(name):
 
 
 def test_confidence_is_drawn_as_high_as_it_is():
-    made = picture(alignment_of(["MKVL"], confidence=[np.nan, 0.5, 1, 7]), "x")
+    made = picture(alignment_of(["MKVL"], column_confidence=[np.nan, 0.5, 1, 7]), "x")
     heights = [box.height for box in made.boxes if box.width == CELL_WIDTH - 1]
     assert heights == [0, 12, 24, 24]
 
@@ -128,7 +121,7 @@ def test_confidence_is_drawn_as_high_as_it_is():
 def test_png_is_the_same_picture():
     image_module = pytest.importorskip("PIL.Image")
     rows = random_rows(6, 100)
-    data = alignment_of(rows, confidence=np.linspace(0, 1, 100))
+    data = alignment_of(rows, column_confidence=np.linspace(0, 1, 100))
     made = picture(data, "family")
     image = image_module.open(io.BytesIO(written("png", data)))
     assert image.size == (round(2 * made.width), round(2 * made.height))

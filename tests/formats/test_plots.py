@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import tropalign
-from formats.conftest import HEADER, context_for, parts_of
+from formats.conftest import context_for, pairs_file
 from formats.test_pairs_html import HOSTILE, MKV, aligned_set, family
+from formats.written import HEADER
 from tropalign.errors import InputError
 from tropalign.formats.pairs import plots as pair_plots
 from tropalign.formats.pairs.plots import MOST_DOTS, equal_words
@@ -20,9 +21,7 @@ pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 
 
 def drawn(kind, table, cuts=()):
-    writer, out = make_writer("plots", kind, HEADER, context_for(table)), io.BytesIO()
-    writer.assemble(parts_of(writer, table, cuts), out)
-    return out.getvalue()
+    return pairs_file(kind, table, cuts, "plots")
 
 
 def test_pictures_are_what_they_say():
@@ -54,9 +53,10 @@ def test_names_are_text_and_nothing_else():
     assert not re.search("<(script|img)", text)
 
 
-def test_depths_without_identities_show_scores():
+def test_formats_by_suffix_and_depths():
     table = aligned_set(family(5), report="score")
     assert b">score<" in drawn("svg", table)
+    assert format_names("plots") == ("svg", "pdf", "png") and format_for_path("plots", "a.PNG") == "png"
 
 
 def test_what_cannot_be_drawn_is_said_in_the_picture(monkeypatch):
@@ -75,10 +75,6 @@ def test_without_matplotlib_there_is_a_sentence(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "matplotlib.figure", None)
     with pytest.raises(InputError, match="plots need matplotlib: pip install 'tropalign\\[report\\]', or write --html"):
         make_writer("plots", "svg", HEADER, context_for(aligned_set(["MKV", "MKI"])))
-
-
-def test_formats_by_suffix():
-    assert format_names("plots") == ("svg", "pdf", "png") and format_for_path("plots", "a.PNG") == "png"
 
 
 @pytest.mark.parametrize("length", [1, 2, 5])

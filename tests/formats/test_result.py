@@ -47,10 +47,13 @@ def test_what_is_read_is_what_was_written(name, tmp_path):
         assert tropalign.read_result(file) == result
 
 
-def test_confidence_and_tree_are_kept(tmp_path):
+def test_several_tiles_are_joined_and_confidence_is_kept(tmp_path):
     result = RESULTS["aligned"]()
     again = tropalign.read_result(written(result, tmp_path))
     assert again.tree == result.tree and np.array_equal(again.residue_confidence, result.residue_confidence)
+    (whole,) = tropalign.align_all(PROTEINS)
+    tropalign.write_alignments([whole.slice(0, 1), whole.slice(1, 1), whole.slice(1, 3)], tmp_path / "x.result")
+    assert tropalign.read_result(tmp_path / "x.result") == whole
 
 
 @pytest.mark.parametrize("words", [[], ["--model"]], ids=["family", "model"])
@@ -93,12 +96,6 @@ def test_hits_are_kept(verb, tmp_path):
     assert hits[0].best_domain.lines == again[0].best_domain.lines
 
 
-def test_tables_of_several_tiles_are_joined(tmp_path):
-    (whole,) = tropalign.align_all(PROTEINS)
-    tropalign.write_alignments([whole.slice(0, 1), whole.slice(1, 1), whole.slice(1, 3)], tmp_path / "x.result")
-    assert tropalign.read_result(tmp_path / "x.result") == whole
-
-
 def changed(data, change):
     """The archive with its members changed: (name, bytes) -> bytes or None."""
     out = io.BytesIO()
@@ -124,6 +121,10 @@ def array_as(wanted, array):
     return lambda name, data: npy(array) if name == f"{wanted}.npy" else data
 
 
+def scores_with(old, new):
+    return lambda name, data: data.replace(old, new) if name == "score.npy" else data
+
+
 LIES = {
     "another kind": notes_with(kind="trees"),
     "kind of others": notes_with(kind="hits"),
@@ -143,12 +144,8 @@ LIES = {
     "offsets that descend": array_as("cigar_offsets", np.array([0, 5, 3, 9])),
     "a path of another length": array_as("cigar_ops", np.full(9, (1 << 28) - 1 << 4 | 7, np.uint32)),
     "a square": array_as("score", np.zeros((3, 1), np.int32)),
-    "a header of a terabyte": lambda name, data: (
-        data.replace(b"(3,)", b"(1000000000000,)") if name == "score.npy" else data
-    ),
-    "a header with an open bracket": lambda name, data: (
-        data.replace(b"(3,), }", b"(3 ,  }") if name == "score.npy" else data
-    ),
+    "a header of a terabyte": scores_with(b"(3,)", b"(1000000000000,)"),
+    "a header with an open bracket": scores_with(b"(3,), }", b"(3 ,  }"),
     "a column too many": lambda name, data: data if name != "score.npy" else data + b"\0",
 }
 
@@ -215,14 +212,11 @@ def test_random_damage(name, tmp_path):
             assert "no result that this version of tropalign wrote" in str(error)
 
 
-def test_a_file_that_is_packed_is_refused(tmp_path):
+def test_what_is_no_result_or_not_there(tmp_path):
     path = tmp_path / "bomb"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("notes.json", b" " * 10_000_000)
     with pytest.raises(InputError, match="bomb: this is no result"):
         tropalign.read_result(path)
-
-
-def test_there_is_no_such_file():
     with pytest.raises(InputError, match="no/x: there is no such file"):
         tropalign.read_result("no/x")

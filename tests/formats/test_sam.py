@@ -11,12 +11,13 @@ import numpy as np
 import pytest
 from Bio import Align
 
-from formats.conftest import HEADER, context_for, parts_of
+from formats.conftest import context_for, parts_of
 from formats.tables import random_table
+from formats.written import HEADER
 from tropalign.errors import InputError, TropalignWarning
 from tropalign.formats.pairs import sam as bam
 from tropalign.formats.pairs.sam_fields import NO_READ, NO_REFERENCE
-from tropalign.formats.registry import make_writer, restore
+from tropalign.formats.registry import make_writer
 from tropalign.results.alignments import concatenate
 from tropalign.sequences import NUCLEOTIDE
 
@@ -24,15 +25,6 @@ from tropalign.sequences import NUCLEOTIDE
 def lines_of(text):
     lines = text.decode().splitlines()
     return [x for x in lines if x.startswith("@")], [x.split("\t") for x in lines if not x.startswith("@")]
-
-
-def test_header(write, proteins):
-    header, _ = lines_of(write("sam", proteins))
-    lengths = proteins.targets.lengths.tolist()
-    assert header[0] == "@HD\tVN:1.6\tSO:unknown"
-    assert header[1:5] == [f"@SQ\tSN:target{k}\tLN:{length}" for k, length in enumerate(lengths)]
-    notes = "gap_cost: 8 + 2 * residues; mode: local"
-    assert header[5:] == [f"@PG\tID:tropalign\tPN:tropalign\tVN:1.2.3\tCL:tropalign pairs a.fa\tDS:{notes}"]
 
 
 def primaries(table):
@@ -46,7 +38,6 @@ def primaries(table):
 
 
 def shown(table):
-    """The rows that have a line, in order."""
     first = primaries(table)
     return [row for row in table if row.n_columns or row.index in first]
 
@@ -183,7 +174,6 @@ def test_biopython_reads_the_alignments(write, any_table):
 
 @pytest.fixture(params=["sam", "bam"])
 def read_by_pysam(request, write, tmp_path):
-    """A table, and its lines as pysam reads them."""
     pysam = pytest.importorskip("pysam")
     table = with_qualities(random_table(5, 40, NUCLEOTIDE, has_strand=True), missing=[1])
     path = tmp_path / f"a.{request.param}"
@@ -237,20 +227,10 @@ def test_samtools_takes_both(write, tmp_path):
     assert seen[0] == seen[1] and len(lines) == len(shown(table))
 
 
-def test_bam_of_proteins(proteins):
+def test_what_bam_needs(proteins, strands):
     pytest.importorskip("pysam")
     with pytest.raises(InputError, match=r"^BAM holds nucleotides only, and these are proteins: choose format sam$"):
         make_writer("pairs", "bam", HEADER, context_for(proteins))
-
-
-def test_without_pysam(monkeypatch, strands):
-    monkeypatch.setitem(sys.modules, "pysam", None)
-    with pytest.raises(InputError, match=r"BAM needs pysam: pip install 'tropalign\[bam\]', or choose format sam"):
-        bam.require_pysam()
-
-
-def test_a_full_disk_is_told(strands):
-    pytest.importorskip("pysam")
 
     class Full(io.BytesIO):
         def write(self, data):
@@ -259,6 +239,12 @@ def test_a_full_disk_is_told(strands):
     writer = make_writer("pairs", "bam", HEADER, context_for(strands))
     with pytest.raises(OSError, match="No space left"):
         writer.assemble(parts_of(writer, strands), Full())
+
+
+def test_without_pysam(monkeypatch, strands):
+    monkeypatch.setitem(sys.modules, "pysam", None)
+    with pytest.raises(InputError, match=r"BAM needs pysam: pip install 'tropalign\[bam\]', or choose format sam"):
+        bam.require_pysam()
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -284,14 +270,6 @@ def test_whole_queries_are_written_as_they_stand_in_the_file(seed, monkeypatch):
     assert b"".join(whole.encode(table.slice(a, b)) for a, b in itertools.pairwise(cuts)) == b"".join(
         itertools.chain(*blocks)
     )
-
-
-def test_shards_bring_what_the_file_needs(strands):
-    writer = make_writer("pairs", "sam", HEADER, context_for(strands))
-    parts, one, merged = parts_of(writer, strands, (5,)), io.BytesIO(), io.BytesIO()
-    writer.assemble(parts, one)
-    restore(writer.describe()).assemble(parts, merged)
-    assert merged.getvalue() == one.getvalue()
 
 
 @pytest.mark.parametrize("change", [{"query": 99}, {"query": -1}, {"end": 10**9}, {"offsets": -5}, {"begin": 10**6}])

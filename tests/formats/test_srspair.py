@@ -31,7 +31,6 @@ def test_biopython_reads_it(write, any_table):
 
 
 def read_again(text, table):
-    """What Biopython's newer parser finds, beside the rows; for each whether the minus strand is shown."""
     mapped = [row for row in table if row.n_columns]
     read = list(Align.parse(io.StringIO(text.decode()), "emboss"))
     assert [(a.annotations["Score"], a.annotations["Identity"]) for a in read] == [
@@ -42,22 +41,16 @@ def read_again(text, table):
     return is_minus
 
 
-def test_biopythons_newer_parser_reads_it(write, proteins):
+def test_biopythons_newer_parser_reads_it(write, proteins, strands):
     assert not any(read_again(write("srspair", proteins), proteins))
-
-
-def test_biopythons_newer_parser_reads_both_strands(write, strands):
     assert any(read_again(write("srspair", strands), strands))
 
 
-def test_frame(write, strands):
+def test_the_frame_and_positions_of_blocks(write, strands):
     text = write("srspair", strands).decode()
     assert text.startswith("#" * 40 + "\n# Program: tropalign\n# Version: 1.2.3\n# command: tropalign pairs a.fa\n")
     assert text.endswith("\n\n\n#---------------------------------------\n#---------------------------------------\n")
     assert "# Gap_penalty: 10.0\n# Extend_penalty: 2.0\n" in text and "; minus strand of 1\n# Gap_penalty" in text
-
-
-def test_positions_of_blocks(write):
     table = random_table(2, empties=False)
     text = write("srspair", table).decode()
     for row, record in zip(table, text.split("# Aligned_sequences: 2\n")[1:], strict=True):

@@ -5,7 +5,6 @@ import xml.etree.ElementTree as ElementTree
 import numpy as np
 import pytest
 
-from formats.page import FOREIGN
 from formats.test_pairs_html import HOSTILE
 from formats.tree_pages import page_of, random_newick, written
 from tropalign.trees import parse_tree
@@ -36,7 +35,6 @@ SAVED = """window.saved = []; saveFile = (name, content, type) => window.saved.p
 
 
 def depths_of(tree):
-    """The way from the root to each taxon."""
     above = np.zeros(len(tree.lengths))
     for k in range(len(tree.children) - 1, -1, -1):
         for child in tree.children[k]:
@@ -44,41 +42,42 @@ def depths_of(tree):
     return dict(zip(tree.names, above.tolist(), strict=False))
 
 
-def clades_of(tree):
-    """The taxa below each inner node but the root, and its support."""
+def below_inner_nodes(tree):
     below = [{name} for name in tree.names]
     for joined in tree.children:
         below.append(set().union(*(below[child] for child in joined)))
-    support = tree.support if tree.support is not None else np.full(len(below), np.nan)
-    found = zip(below[tree.n_taxa : -1], support[tree.n_taxa : -1].tolist(), strict=True)
-    return {frozenset(taxa): None if np.isnan(sure) else sure for taxa, sure in found}
+    return map(frozenset, below[tree.n_taxa : -1])
+
+
+def clades_of(tree):
+    support = tree.support if tree.support is not None else np.full(len(tree.lengths), np.nan)
+    found = zip(below_inner_nodes(tree), support[tree.n_taxa : -1].tolist(), strict=True)
+    return {taxa: None if np.isnan(sure) else sure for taxa, sure in found}
 
 
 def assert_is(page, tree):
-    """The page shows this tree, with this root."""
     assert page(DEPTHS) == pytest.approx(depths_of(tree), abs=1e-5)
     assert {frozenset(taxa): sure for taxa, sure in page(CLADES)} == clades_of(tree)
 
 
-def labels_of(tree):
-    """The taxa below each inner node but the root, and its label."""
-    below = [{name} for name in tree.names]
-    for joined in tree.children:
-        below.append(set().union(*(below[child] for child in joined)))
-    return {frozenset(taxa): label for taxa, label in zip(below[tree.n_taxa : -1], tree.labels, strict=False)}
+def assert_labels(page, tree):
+    labels = dict(zip(below_inner_nodes(tree), tree.labels, strict=False))
+    assert {frozenset(taxa): label for taxa, label in page(LABELS)} == labels
+
+
+def choose(page, name):
+    page("page.choose(page.tree.layout.nodes.find((k) => page.names[page.tree.tree.id[k]] === arguments[0]))", name)
 
 
 @pytest.mark.parametrize("text", ["(((A:1,B:1)95/100:1,C:1)M:1,(D:1,E:1)80/90:1,F:1);", "((A,B),((C,D)x,(E,F))7/8);"])
 def test_labels_that_are_no_numbers_are_those_of_the_command(opened_report, text):
     tree = parse_tree(text)
     page = opened_report(page_of(tree.newick()))
-    assert {frozenset(taxa): label for taxa, label in page(LABELS)} == labels_of(tree)
+    assert_labels(page, tree)
     for name in ("A", "D"):
-        node = page("page.tree.layout.nodes.find((k) => page.names[page.tree.tree.id[k]] === arguments[0])", name)
-        page("page.choose(arguments[0])", node)
+        choose(page, name)
         page.find("tree").send_keys("r")
-        rooted = rooted_at_outgroup(tree, name)
-        assert {frozenset(taxa): label for taxa, label in page(LABELS)} == labels_of(rooted)
+        assert_labels(page, rooted_at_outgroup(tree, name))
 
 
 @pytest.mark.parametrize("top", [2, 3])
@@ -90,8 +89,7 @@ def test_roots_are_those_of_the_command(opened_report, top):
     canvas.send_keys("m")
     assert_is(page, rooted_at_midpoint(tree))
     for name in ("t0", "t17", "t39"):
-        node = page("page.tree.layout.nodes.find((k) => page.names[page.tree.tree.id[k]] === arguments[0])", name)
-        page("page.choose(arguments[0])", node)
+        choose(page, name)
         canvas.send_keys("r")
         rooted = rooted_at_outgroup(tree, name)
         assert_is(page, rooted)
@@ -227,28 +225,18 @@ def test_odd_trees_open(opened_report, edge):
     assert page.find("tree-support").get_attribute("disabled")
 
 
-def test_names_are_text_and_nothing_else(opened_report, browser):
+def test_names_are_text_and_nothing_else(opened_report):
     page = opened_report(page_of(random_newick(len(HOSTILE), 10, HOSTILE), {name: name for name in HOSTILE}))
     assert sorted(filter(None, page("page.names"))) == sorted(HOSTILE)
-    assert page("document.images.length") == 0 and page("document.scripts.length") == 6
+    page.check_markup()
     for node in range(1, page("page.tree.layout.n")):
         page("page.choose(arguments[0])", node)
-    assert page("window.foreign") is None
-    page(FOREIGN)
-    assert page("window.foreign") is None
-    assert any("Content Security Policy" in entry["message"] for entry in browser.get_log("browser"))
+    page.check_policy()
 
 
-@pytest.mark.parametrize("width", [320, 600, 1000, 2000])
-def test_every_width_has_room(opened_report, browser, width):
-    try:
-        size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
-        browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-        page = opened_report(page_of(random_newick(30, 11)))
-        assert page("document.documentElement.scrollWidth") <= width
-        assert page("page.tree.width") > 0.7 * width - 40
-    finally:
-        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+def test_every_width_has_room(opened_report, width):
+    page = opened_report(page_of(random_newick(30, 11)))
+    assert page.has_room() and page("page.tree.width") > 0.7 * width - 40
 
 
 def test_the_size_of_a_page():

@@ -27,10 +27,8 @@ def random_newick(n, seed=0, names=None, has_support=True, top=3):
 
 
 def written(form, tree, groups=None, title="family", header=HEADER, kind="trees"):
-    """A tree, or its text, in a format."""
     writer, out = make_writer(kind, form, header, TreesContext(title, groups or {})), io.BytesIO()
-    part = f"{tree}\n".encode() if isinstance(tree, str) else writer.encode(tree)
-    writer.assemble([part], out)
+    writer.assemble([f"{tree}\n".encode() if isinstance(tree, str) else writer.encode(tree)], out)
     return out.getvalue()
 
 

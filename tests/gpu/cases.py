@@ -59,12 +59,10 @@ def task(queries, targets=None, mode="local", gap=(11, 1), report="alignment", m
 
 
 def run(job, devices):
-    """The job's results, tile by tile."""
     return [result.value for result in Scheduler(devices).run([job])]
 
 
 def check(device, job, shape=SMALL, progress=None):
-    """The device's table is the processor's, column by column."""
     (tile,) = job.tiles()
     wanted = job.on_cpu(tile, 2)
     job.gpu_shape = shape
@@ -95,7 +93,6 @@ def random_places(seed, n_vectors, n_columns, n_reads, longest, flagged, ambiguo
 
 
 def check_places(device, vectors, codes, offsets, scoring, shape, told=None):
-    """The device's scores are the processor's."""
     planes, sets = lane_planes(vectors, 4), np.arange(16, dtype=np.uint32)
     n_empty = -vectors.shape[1] % 4
     wanted, *_ = _native.place_scores(planes, len(vectors), n_empty, scoring, codes, offsets, sets, 32, None, 0, 1, 1)
@@ -177,7 +174,6 @@ def random_store(seed, lengths, filled=0.1, missing=()):
 
 
 def check_relax(device, store_and_again, group, rule, told=None):
-    """A pass with the device's products leaves the bytes of the processor's pass."""
     (store, matrices), (other, _) = store_and_again
     store.relax(*rule, 1)
     products = ProductsOnGpu(device, other, group)
@@ -187,3 +183,20 @@ def check_relax(device, store_and_again, group, rule, told=None):
         for got, wanted in zip(other.matrix(x, y), store.matrix(x, y), strict=True):
             np.testing.assert_array_equal(got, wanted)
     return products
+
+
+def counted(device):
+    """The kernel and the groups of each launch from now on, in a list that grows."""
+    launches, build = [], device.build
+
+    def counting(source, constants):
+        program = build(source, constants)
+        launch = program.launch
+        program.launch = lambda kernel, groups, *rest: (
+            launches.append((kernel, groups)),
+            launch(kernel, groups, *rest),
+        )
+        return program
+
+    device.build = counting
+    return launches

@@ -3,7 +3,6 @@ from gpu.host_device import HostDevice
 
 
 def real_gpus():
-    """Names of CUDA devices, where there are any."""
     from tropalign.devices import cuda
     from tropalign.errors import DeviceError
 

@@ -34,7 +34,6 @@ def key_of(*parts):
 
 
 def compiled(flags, code, path):
-    """Compiles to a path, where many processes may do so at once."""
     made = path.with_suffix(f".{os.getpid()}{path.suffix}")
     done = subprocess.run(["g++", *flags, str(code), "-o", str(made)], capture_output=True, text=True)
     if done.returncode:
@@ -110,7 +109,6 @@ class HostDevice:
 
 
 def launchers(source):
-    """C functions host_NAME(groups, group_size, arguments...), one for each kernel."""
     out = []
     bare = re.sub(r"/\*.*?\*/", "", source, flags=re.S)
     for name, arguments in re.findall(r"SIMT_KERNEL\(\w+\) (\w+)\((.*?)\)\s*\{", bare, re.S):

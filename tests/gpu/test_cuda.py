@@ -19,7 +19,6 @@ from tropalign.pairwise.self_test import check_gpu
 
 @pytest.fixture
 def driver(monkeypatch):
-    """A driver with one card of 256 MiB."""
     return install(monkeypatch, FakeDriver())
 
 
@@ -36,17 +35,13 @@ def install(monkeypatch, fake):
     return fake
 
 
-def test_alignments(driver):
+def test_alignments_and_what_is_given_back(driver):
     device = cuda.CudaDevice("cuda:0")
     batch = proteins(random_proteins(1, 30, 60))
     for mode in ("local", "global"):
         check(device, task(batch, mode=mode), MIDDLE)
     check_gpu(device)
     assert driver.launched
-
-
-def test_all_is_given_back(driver):
-    device = cuda.CudaDevice("cuda:0")
     job = task(proteins(random_proteins(2, 10, 60)))
     job.on_gpu(job.tiles()[0], device)
     assert len(driver.blocks) == 5  # what stays for the next tile: sequences (3), steps and matrix
@@ -132,13 +127,17 @@ def test_waits_sleep_unless_another_library_has_chosen(monkeypatch):
     assert driver.flags == 1 and first.n_multiprocessors == second.n_multiprocessors
 
 
-def test_a_device_without_memory_pools(monkeypatch):
+def test_devices_without_pools_and_before_sm_90(monkeypatch):
     driver = install(monkeypatch, FakeDriver(has_pools=False))
     device = cuda.CudaDevice("cuda:0")
     assert device.free_bytes() == driver.memory_bytes
     check(device, task(proteins(random_proteins(1, 30, 60))), MIDDLE)
     gc.collect()
     assert not driver.blocks and driver.launched
+    install(monkeypatch, FakeDriver(capability=86))
+    device = cuda.CudaDevice("cuda:0")
+    assert device.word_bits == 32
+    check(device, task(proteins(random_proteins(4, 20, 60))), MIDDLE)
 
 
 def test_an_error_that_lasts_names_the_kernel(driver, monkeypatch):
@@ -166,13 +165,6 @@ def test_little_memory_makes_chunks(monkeypatch):
     assert len(driver.launched) > 3 * 4
 
 
-def test_before_sm_90_words_hold_one_number(monkeypatch):
-    install(monkeypatch, FakeDriver(capability=86))
-    device = cuda.CudaDevice("cuda:0")
-    assert device.word_bits == 32
-    check(device, task(proteins(random_proteins(4, 20, 60))), MIDDLE)
-
-
 def test_two_threads_have_a_stream_each(driver, monkeypatch):
     monkeypatch.setenv("TROPALIGN_TILE_PAIRS", "20")
     job = task(proteins(random_proteins(5, 24, 40)))
@@ -193,15 +185,12 @@ def test_what_is_found(driver, monkeypatch):
     assert reasons == ["OpenCL devices need pyopencl: pip install 'tropalign[opencl]'"]
 
 
-def test_devices_by_name(driver):
+def test_devices_by_name_and_for_large_jobs(driver):
     names = [device.name for device in open_devices(["cuda:0", "cpu", "cuda:0"], 1, 0)]
     assert names == ["cuda:0", "cpu"]
     assert [device.name for device in open_devices(["auto"], 1, 1000)] == ["cpu"]  # not worth it
     with pytest.raises(DeviceError, match="there is no CUDA device cuda:3: there are 1, cuda:0 the first"):
         open_devices(["cuda:3"], 1, 0)
-
-
-def test_auto_takes_the_cards_for_a_large_job(driver):
     devices = open_devices(["auto"], 1, 10**12)
     assert [device.name for device in devices] == ["cuda:0", "cpu"]
 

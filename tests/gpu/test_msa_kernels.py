@@ -111,13 +111,10 @@ def test_any_shares(host, data):
     check_shares(host, PROTEIN_2, family, SMALL, data.draw(st.sampled_from([0.001, 0.1, 0.5])))
 
 
-def test_no_pairs(host):
+def test_no_pairs_and_odds_that_no_kernel_holds(host):
     codes, offsets, pairs = random_family(6, [5, 6])
     found = PosteriorsOnGpu(host, PROTEIN_2, 0.01).posteriors(codes, offsets, pairs[:0])
     assert [len(array) for array in found] == [0, 0, 0, 0]
-
-
-def test_what_the_processor_computes(host):
     odd = replace(PROTEIN_2, boltzmann=PROTEIN_2.boltzmann * 1000)
     words = "^host: a pair model with odds this large or small is computed on the CPU only$"
     with pytest.raises(DeviceError, match=words):
@@ -146,11 +143,13 @@ def twice(*arguments, **options):
     return random_store(*arguments, **options), random_store(*arguments, **options)
 
 
-def test_consistency(vendor_device):
+def test_consistency_of_few_and_many(vendor_device, host):
     """Rows of several blocks, a pair without posteriors, groups."""
     lengths = [70, 40, 1, 100, 33, 64]
     check_relax(vendor_device, twice(1, lengths, missing=[(1, 3)]), 32, rule(6))
     check_relax(vendor_device, twice(2, lengths), 32, rule(6, [0, 1, 0, 1, 1, 0], gain=0))
+    # More than 16, after which sums are shifted.
+    check_relax(host, twice(3, [9] * 40, 0.5), 32, rule(40))
 
 
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -159,11 +158,6 @@ def test_consistency_of_any_family(host, data):
     lengths = data.draw(st.lists(st.integers(1, 70), min_size=3, max_size=7))
     filled = data.draw(st.sampled_from([0, 0.02, 0.2]))
     check_relax(host, twice(data.draw(st.integers(0, 10**6)), lengths, filled), 8, rule(len(lengths)))
-
-
-def test_many_sequences_are_summed_up_in_turns(host):
-    """More than 16, after which sums are shifted."""
-    check_relax(host, twice(3, [9] * 40, 0.5), 32, rule(40))
 
 
 def test_consistency_in_launches():

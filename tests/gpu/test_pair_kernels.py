@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from gpu.cases import AMINO_ACIDS, MIDDLE, STRIPS, check, proteins, random_proteins, run, task
+from gpu.cases import AMINO_ACIDS, MIDDLE, STRIPS, check, counted, proteins, random_proteins, run, task
 from gpu.host_device import HostDevice
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -23,7 +23,6 @@ FREE_SETS = [FREE_ENDS, (), ("query-start",), ("target-start", "target-end"), ("
 @pytest.mark.parametrize("report", ["score", "ends", "alignment"])
 @pytest.mark.parametrize("mode", MODES)
 def test_hundreds_of_real_pairs(vendor_device, mode, report):
-    """153 pairs of proteins and as many of nucleotides."""
     assert check_real(vendor_device, mode, report, 18, 18) == 306
 
 
@@ -31,12 +30,10 @@ def test_hundreds_of_real_pairs(vendor_device, mode, report):
 @pytest.mark.parametrize("report", ["score", "ends", "alignment"])
 @pytest.mark.parametrize("mode", MODES)
 def test_two_thousand_real_pairs(vendor_device, mode, report):
-    """666 pairs of proteins and 1,378 of nucleotides."""
     assert check_real(vendor_device, mode, report, 37, 53) == 2044
 
 
 def check_real(device, mode, report, n_proteins, n_amplicons):
-    """Of the first proteins and amplicons of the examples; how many pairs that were."""
     options = {"mode": mode, "report": report}
     wanted = check(device, task(read("efp.fasta")[:n_proteins], **options), MIDDLE)
     matrix = tropalign.SubstitutionMatrix.match_mismatch(5, -4)
@@ -166,18 +163,9 @@ def test_little_memory_makes_chunks():
     batch = proteins(random_proteins(7, 30, 60))
     budget, device = 300_000, HostDevice(16)
     device.budget = budget
-    launches = []
-    build = device.build
-
-    def counting(source, constants):
-        program = build(source, constants)
-        launch = program.launch
-        program.launch = lambda kernel, *rest: (launches.append(kernel), launch(kernel, *rest))
-        return program
-
-    device.build = counting
+    launches = counted(device)
     check(device, task(batch, mode="global"))
-    assert launches.count("sweep") > 4
+    assert [kernel for kernel, _ in launches].count("sweep") > 4
     device.budget = 10_000
     job = task(batch)
     with pytest.raises(ResourceError, match=r"^host: \d+ pairs side by side need .* are free: add device cpu$"):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from gpu.cases import check_places, random_places
+from gpu.cases import check_places, counted, random_places
 from gpu.host_device import HostDevice
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -29,7 +29,6 @@ SCORINGS = [
 
 
 def real():
-    """64 reads and 47 branches."""
     reads = tropalign.read_sequences(str(DATA / "place_reads.fasta"))
     codes = np.zeros(256, np.uint8)
     codes[np.frombuffer(b"ACGT", np.uint8)] = 1, 2, 4, 8
@@ -99,18 +98,10 @@ def test_costs_beyond_16_bits(host):
 
 def test_little_memory_makes_chunks():
     vectors, codes, offsets = random_places(4, 30, 50, 12, 60, 0.2, 0)
-    device, launches, told = HostDevice(16), [], []
-    build = device.build
-
-    def counting(source, constants):
-        program = build(source, constants)
-        launch = program.launch
-        program.launch = lambda kernel, groups, *rest: (launches.append(groups), launch(kernel, groups, *rest))
-        return program
-
-    device.build, device.budget = counting, 15_000
+    device, told = HostDevice(16, budget=15_000), []
+    launches = counted(device)
     check_places(device, vectors, codes, offsets, PAPARA, SMALL, told.append)
-    assert len(launches) > 4 and sum(launches) == 4 * 6
+    assert len(launches) > 4 and sum(groups for _, groups in launches) == 4 * 6
     assert told == sorted(told) and told[-1] == 12
     device.budget = 1000
     with pytest.raises(ResourceError, match=r"^host: 8 branches side by side need .* are free: add device cpu$"):

@@ -62,17 +62,11 @@ def test_all_pairs_of_a_set_share_profiles(word_bits):
         assert shared / used > 1.7
 
 
-def test_one_query_shares_its_profile():
+def test_profiles_and_groups_of_pairs():
     (launch,) = launches_of(np.zeros(200), np.arange(1, 201), np.full(201, 50))
     assert launch.source == Source.SHARED_ROW and len(launch.units) == 7  # 200 pairs, two per lane of 16
-
-
-def test_unrelated_pairs_have_rows_of_their_own():
     (launch,) = launches_of(np.arange(50), np.arange(50, 100), np.full(100, 50))
     assert launch.source == Source.OWN_ROWS and len(launch.units) == 2
-
-
-def test_long_pairs_have_a_group_each():
     made = launches_of([0, 0, 1], [1, 2, 2], [6000, 5000, 40])
     assert sorted((launch.strips, len(launch.pair)) for launch in made) == [(False, 2), (True, 1)]
 
@@ -85,15 +79,12 @@ def test_any_pairs(seed):
     launches_of(query, target, rng.integers(1, 90, n), int(rng.choice([16, 32])), int(rng.choice([8, 16, 64])))
 
 
-def test_pairs_whose_values_may_pass_16_bits():
+def test_wide_values_and_arrays_that_do_not_fit():
     """The lesser bound of the two sequences, and `extend` a residue of the longer one."""
     bound = np.array([100, 100, 80, 10], np.int64)
     made = launches_of([0, 0, 2, 3], [1, 2, 1, 0], np.full(4, 10), width=Width(16, bound, 110, 2))
     bits = {int(pair): launch.word_bits for launch in made for pair in launch.pair}
     assert bits == {0: 32, 1: 16, 2: 16, 3: 16}
-
-
-def test_arrays_that_do_not_fit_are_refused():
     numbers = np.arange(4)
     with pytest.raises(ValueError, match="unequal lengths"):
         plan(numbers, numbers[:3], numbers, numbers.astype(np.int32), NOTHING_FREE, narrow(numbers), Shape())

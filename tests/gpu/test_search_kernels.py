@@ -65,17 +65,14 @@ def test_scores_beyond_bytes_and_words(host):
     assert np.isinf(got[2]).any() and np.isinf(got[3]).any()
 
 
-def test_models_larger_than_groups_go_to_the_processor(host):
+def test_nothing_passes_and_large_models_go_to_the_processor(host):
+    model, _ = random_model(np.random.default_rng(1), 20)
+    proteins = proteins_of([np.zeros(0, np.uint8), np.zeros(0, np.uint8)])
+    assert [len(column) for column in FiltersOnGpu(host, SMALL).survivors([model], proteins, 1.0)] == [0] * 4
     shape = Shape(lanes=(4,), words=(1,), nodes=(2,))
     built = len(host.built)
     check(host, 3, [30], [20], shape)
     assert len(host.built) == built
-
-
-def test_what_passes_no_filter(host):
-    model, _ = random_model(np.random.default_rng(1), 20)
-    proteins = proteins_of([np.zeros(0, np.uint8), np.zeros(0, np.uint8)])
-    assert [len(column) for column in FiltersOnGpu(host, SMALL).survivors([model], proteins, 1.0)] == [0] * 4
 
 
 def test_little_memory(monkeypatch):

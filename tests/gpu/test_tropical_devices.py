@@ -95,12 +95,16 @@ def test_closures_tell_their_progress_and_round_as_floats_do(opened):
     np.testing.assert_allclose(found, closure(edges, device="cpu"), rtol=1e-6)
 
 
-def test_negative_cycles_are_named(opened):
+def test_cycles_and_results_that_a_type_cannot_hold(opened):
     edges = np.full((5, 5), np.inf, np.float32)
     edges[1, 3], edges[3, 4], edges[4, 1] = 1, 1, -3
     for device in ("cpu", "cuda:0"):
         with pytest.raises(NegativeCycle, match=r"^the cycle .* is negative .its weight is -1"):
             closure(edges, device=device)
+    high = np.full((3, 3), 20_000, np.int16)
+    for device in ("cpu", "cuda:0"):
+        with pytest.raises(InputError, match=r"entry \[0, 0\] is 40000, which int16 cannot hold"):
+            matmul(high, high, device=device)
 
 
 @SETTINGS
@@ -139,13 +143,6 @@ def test_models(opened, missing, monkeypatch):
         np.testing.assert_array_equal(found[1], wanted[1])
         sums = [model.forward(observed, device=device) for device in ("cuda:0", "cpu")]
         np.testing.assert_allclose(*sums, rtol=1e-12, atol=1e-12)
-
-
-def test_results_that_a_type_cannot_hold(opened):
-    high = np.full((3, 3), 20_000, np.int16)
-    for device in ("cpu", "cuda:0"):
-        with pytest.raises(InputError, match=r"entry \[0, 0\] is 40000, which int16 cannot hold"):
-            matmul(high, high, device=device)
 
 
 def test_what_has_no_kernel(monkeypatch):

@@ -4,14 +4,11 @@ import numpy as np
 
 
 def logs(probabilities):
-    """Natural logarithms; that of 0 is -inf."""
     with np.errstate(divide="ignore"):
         return np.log(probabilities)
 
 
 def random_model(rng, n_states, n_symbols, zeros=0.0):
-    """Start, transition and emission; a share of the probabilities is 0."""
-
     def rows(*shape):
         return logs(rng.dirichlet(np.ones(shape[-1]), shape[:-1]) * (rng.random(shape) >= zeros))
 
@@ -25,7 +22,6 @@ def tied_model(rng, n_states, n_symbols, impossible=True):
 
 
 def sequences(rng, lengths, n_symbols):
-    """Codes of sequences one after the other, and their offsets."""
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     return rng.integers(0, n_symbols, offsets[-1]).astype(np.uint8), offsets
 

@@ -238,16 +238,13 @@ def test_training_is_that_of_baum_and_welch(seed, pseudocount, fixed, tmp_path):
         np.testing.assert_allclose(getattr(trained, name), expected, rtol=1e-9, atol=1e-14)
 
 
-def test_missing_observations_teach_no_emissions():
+def test_missing_observations_and_pseudocounts():
     model = coin(missing="N")
     assert (model.fit(["NNNN"], n_rounds=1).emission == model.emission).all()
     one = model.fit(["HHTHNT"], n_rounds=1)
     posterior = model.posterior("HHTHNT")
     counts = np.stack([posterior[[0, 1, 3]].sum(axis=0), posterior[[2, 5]].sum(axis=0)], axis=1)
     np.testing.assert_allclose(one.emission, rows(counts), rtol=1e-12)
-
-
-def test_pseudocounts_fill_only_what_is_possible():
     model = coin(transition=[[0.9, 0.1], [0, 1]])
     trained = model.fit(["HHHH"], n_rounds=1, pseudocount=1)
     assert trained.transition[1, 0] == 0 and (trained.emission > 0).all()

@@ -86,14 +86,11 @@ def test_the_same_bytes_for_all_threads(n_states, monkeypatch):
     assert len(found) == 1
 
 
-def test_counts_of_many_states_for_all_threads():
+def test_counts_for_all_threads_and_sequences_in_a_batch():
     """Sums of several stretches without words, by one thread and by all."""
     model, codes = model_of(150, 5), codes_of(5, 15_000)
     found = [_native.hmm_counts_codes(*model, codes, np.array([0, 15_000]), n_threads) for n_threads in (1, 3)]
     assert all(a.tobytes() == b.tobytes() for a, b in zip(*found, strict=True))
-
-
-def test_a_sequence_is_the_same_in_a_batch():
     model, codes = model_of(4, 5), codes_of(5, 2 * N)
     alone = [
         _native.hmm_forward_codes(*model, part, np.array([0, len(part)]), 2)[0] for part in (codes[:90], codes[90:])

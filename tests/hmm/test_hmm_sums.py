@@ -16,7 +16,6 @@ def rows(numbers):
 
 
 def log_of(fraction):
-    """The logarithm of a fraction too small for a float."""
     if fraction == 0:
         return -math.inf
     power = fraction.numerator.bit_length() - fraction.denominator.bit_length()

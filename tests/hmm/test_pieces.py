@@ -19,7 +19,6 @@ BOTH = ("island", "background")
 
 
 def rows(found, name=None, shift=0):
-    """Segments as tuples, those of one sequence."""
     segments = [segment for segment in found if name in (None, segment.sequence)]
     return [(row.label, row.start + shift, row.end + shift, row.support) for row in segments]
 

@@ -92,13 +92,10 @@ def test_values_that_are_not_exact(isa, seed):
     assert scores[0] < -1e6
 
 
-def test_a_batch_with_one_long_sequence():
+def test_long_sequences_in_batches_and_without_a_possible_path():
     rng = np.random.default_rng(4)
     codes, offsets = sequences(rng, [5, 300_000, 0, 17, 40_000, 1], 4)
     check_all_ways(random_model(rng, 5, 4), codes, offsets, (1, 2, 5), ("auto",))
-
-
-def test_a_long_sequence_without_a_possible_path():
     rng = np.random.default_rng(5)
     start, transition, emission = random_model(rng, 4, 4)
     emission[:, 3] = -np.inf
@@ -110,7 +107,6 @@ def test_a_long_sequence_without_a_possible_path():
 
 
 def test_memory_is_bounded():
-    """Values of all steps would take 1.3 GB."""
     code = """
 import numpy as np
 from tropalign import _native

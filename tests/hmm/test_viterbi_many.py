@@ -14,13 +14,11 @@ NEVER = -(2**61)
 
 
 def quanta(values):
-    """Logarithms in whole quanta."""
     rounded = np.rint(np.maximum(values, -1e5) * oracle.QUANTA_PER_UNIT).astype(np.int64)
     return np.where(np.isneginf(values), NEVER, rounded)
 
 
 def expected_path(model, codes):
-    """The best path by whole matrices of sums, None where none is possible."""
     start, transition, emission = map(quanta, model)
     values = [np.maximum(start + emission[:, codes[0]], NEVER)]
     for code in codes[1:]:

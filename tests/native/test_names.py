@@ -23,7 +23,6 @@ def is_compiled_alone(path):
 
 
 def headers_of(paths):
-    """All headers of the core that these files include, directly or not."""
     found, rest = set(), list(paths)
     while rest:
         path = rest.pop()

@@ -32,12 +32,10 @@ def parts_of(printed):
 
 @pytest.fixture(scope="module")
 def parts_here():
-    """Digests by instruction set of this processor, the best first."""
     return dict(parts_of(families_here(isa)) for isa in ISAS)
 
 
 def assert_same(isa, parts, wanted, of):
-    """`parts` of an instruction set are the `wanted` ones of another set."""
     names = {name for name, _ in parts}
     assert names and parts.keys() == {key for key in wanted if key[0] in names}
     if (isa in ROUNDED_TWICE) != (of in ROUNDED_TWICE):

@@ -18,7 +18,6 @@ OPTIMISATIONS = ["-O3", pytest.param("-O0", marks=pytest.mark.long)]
 
 
 def compiled(path, isa, compiler, flags):
-    """The program that compares all operations, for one instruction set."""
     # Lanes wrap around by design; GCC 12 warns of its own AVX-512 headers.
     options = ["-std=c++20", "-fwrapv", "-w", *flags, f"-DTROPALIGN_ISA={isa}"]
     subprocess.run([compiler, *options, HERE / "vectors.cpp", "-o", path], check=True)
@@ -26,7 +25,6 @@ def compiled(path, isa, compiler, flags):
 
 
 def widths(command):
-    """Bytes of the vectors that were compared, all of them equal."""
     done = subprocess.run([*command, "300"], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     compared = re.findall(r"^(\d+) bytes: (\d+) vectors compared$", done.stdout, re.MULTILINE)
@@ -35,7 +33,6 @@ def widths(command):
 
 
 def march(isa):
-    """The compiler's flags for an instruction set, as native/isas.cmake has them."""
     found = re.search(rf"set\(flags_{isa} (.*)\)", CMAKE.read_text())
     return found[1].split() if found else []
 

@@ -43,7 +43,6 @@ def align_here(queries: list[str], targets: list[str] | None, options: dict[str,
 
 
 def selected_isa() -> str:
-    """The instruction set in use in this process."""
     from tropalign import _native
 
     return _native.selected_isa()
@@ -59,7 +58,6 @@ class Engine:
             assert self._pool.submit(selected_isa).result(timeout=60) == isa
 
     def align(self, queries: list[str], targets: list[str] | None = None, **options: Any) -> dict[str, Any]:
-        """Columns of the alignments, by name; see `align_here`."""
         return self._pool.submit(align_here, queries, targets, options).result(timeout=600)
 
     def close(self) -> None:
@@ -81,7 +79,6 @@ def environment(**variables: str) -> Iterator[None]:
 
 
 def rows(columns: dict[str, Any]) -> list[Expected]:
-    """Rows of depth "alignment" as the oracle writes them."""
     names = Expected.__dataclass_fields__
     return [
         Expected(*(value if isinstance(value, str) else int(value) for value in row))
@@ -90,7 +87,6 @@ def rows(columns: dict[str, Any]) -> list[Expected]:
 
 
 def assert_same(columns: dict[str, Any], others: dict[str, Any]) -> None:
-    """The columns that both have are equal in every row."""
     for name in columns.keys() & others.keys():
         np.testing.assert_array_equal(columns[name], others[name], err_msg=name)
 
@@ -98,7 +94,6 @@ def assert_same(columns: dict[str, Any], others: dict[str, Any]) -> None:
 def check_engines(
     engines: list[Engine], queries: list[str], targets: list[str] | None, wanted: Any, **options: Any
 ) -> None:
-    """All depths on all instruction sets give the rows that are wanted."""
     for engine in engines:
         columns = engine.align(queries, targets, **options)
         for k, (got, want) in enumerate(zip(rows(columns), wanted, strict=True)):
@@ -110,5 +105,4 @@ def check_engines(
 
 
 def codes(alphabet: Any, text: str) -> list[int]:
-    """Codes of letters."""
     return alphabet.encode(np.frombuffer(text.encode(), np.uint8))[0].tolist()

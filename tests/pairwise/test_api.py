@@ -40,7 +40,7 @@ def test_scores_equal_parasail(family, mode, function):
             assert rescored == (row.score, row.query_end, row.target_end)
 
 
-def test_top_keeps_the_best_and_excludes_itself(family):
+def test_the_best_and_minima(family):
     table = concatenate(list(ta.align_all(family, top=3)))
     assert (np.bincount(table.query_index) == 3).all()
     assert (table.query_index != table.target_index).all()
@@ -48,9 +48,6 @@ def test_top_keeps_the_best_and_excludes_itself(family):
     for query in range(len(family)):
         rows = everything.score[(everything.query_index == query) & (everything.target_index != query)]
         assert table.score[table.query_index == query].tolist() == sorted(rows.tolist(), reverse=True)[:3]
-
-
-def test_minima(family):
     everything = concatenate(list(ta.align_all(family)))
     floor = int(np.median(everything.score))
     kept = concatenate(list(ta.align_all(family, min_score=floor, min_identity=0.4)))
@@ -70,13 +67,15 @@ def test_all_ways_have_one_mode_by_default():
     assert PairOptions(ta.SubstitutionMatrix.of("BLOSUM62"), ta.Gap(11, 1)).mode == "local"
 
 
-def test_both_strands_take_the_better_one():
+def test_strands_and_empty_rows():
     query, other = "ACGTTGCAAGGTCCATTTGA", "TCAAATGGACCTTGCAACGT"
     row = ta.align("GG" + query, "TTT" + other + "A", mode="local", strand="both")
     assert (row.strand, row.score, row.cigar) == (-1, 100, "20=")
     assert (row.query_start, row.query_end, row.target_start, row.target_end) == (2, 22, 3, 23)
     top, _, bottom = row.aligned()
     assert top == bottom == other
+    row = ta.align("AAAA", "WWWW", mode="local", alphabet=ta.PROTEIN)
+    assert (row.score, row.cigar, row.n_columns, row.query_end) == (0, "*", 0, 0)
 
 
 def test_shows_and_converts(family):
@@ -90,11 +89,6 @@ def test_shows_and_converts(family):
     arrow = pa.table(table)
     assert arrow.column("cigar").to_pylist() == table.cigars()
     assert arrow.column("score").to_pylist() == table.score.tolist()
-
-
-def test_unaligned_pair_is_an_empty_row():
-    row = ta.align("AAAA", "WWWW", mode="local", alphabet=ta.PROTEIN)
-    assert (row.score, row.cigar, row.n_columns, row.query_end) == (0, "*", 0, 0)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,6 @@ LETTERS = "ACGT"
 
 
 def random_matrix(rng, letters, low, high):
-    """Letters and scores; like ones score more, so that there are alignments."""
     n = len(letters)
     scores = np.array([[rng.randint(low, high) for _ in range(n)] for _ in range(n)])
     return letters, scores + (high - low) // 2 * np.eye(n, dtype=int)
@@ -105,7 +104,7 @@ def test_long_pairs_and_their_starts(engines, mode):
             assert_same(engine.align([query] * 3, [target] * 6, report="ends", **options), many)
 
 
-def test_the_matrix_is_read_query_first():
+def test_the_matrix_is_read_query_first_on_the_processor_alone():
     matrix = {("A", "C"): 3, ("C", "A"): -3, ("A", "A"): 1, ("C", "C"): 1}
     gap = tropalign.Gap(9, 9)
     assert tropalign.align("AA", "CC", matrix=matrix, gap=gap, mode="global").score == 6
@@ -116,6 +115,11 @@ def test_the_matrix_is_read_query_first():
         assert tropalign.align(
             query, target, mode="global", matrix=matrix, gap=gap, alphabet="nucleotide"
         ).score == best_score(*codes, scores, 9, 9, "global")
+    sequences = tropalign.SequenceBatch.from_strings(["ACCA", "CCA"], alphabet="nucleotide")
+    sentence = "cuda:0: scores of a matrix that is not symmetric are computed on the CPU only: choose the device cpu"
+    with pytest.raises(tropalign.DeviceError, match=sentence):
+        tropalign.align_all(sequences, matrix=matrix, device="cuda:0")
+    assert len(next(tropalign.align_all(sequences, matrix=matrix, device="auto"))) == 1
 
 
 def _rows(table):
@@ -124,7 +128,6 @@ def _rows(table):
 
 @pytest.mark.parametrize("mode", ["local", "semiglobal"])
 def test_best_targets_and_filters(mode):
-    """The best of many targets on both strands, and the bounds of --min-score, against all scores."""
     rng = random.Random(mode)
     matrix = random_matrix(rng, LETTERS, -6, 5)
     targets = relatives(rng, LETTERS, 140, (10, 60))
@@ -151,7 +154,6 @@ def test_best_targets_and_filters(mode):
 
 
 def test_bounds_hold_for_either_reading():
-    """Few letters, whose bounds are close to the scores."""
     from tropalign import _native
 
     rng = random.Random(5)
@@ -168,25 +170,13 @@ def test_bounds_hold_for_either_reading():
         assert (bound >= score).all()
 
 
-def test_other_devices_are_refused():
-    matrix = {("A", "C"): 3, ("C", "A"): -3, ("A", "A"): 1, ("C", "C"): 1}
-    sequences = tropalign.SequenceBatch.from_strings(["ACCA", "CCA"], alphabet="nucleotide")
-    sentence = "cuda:0: scores of a matrix that is not symmetric are computed on the CPU only: choose the device cpu"
-    with pytest.raises(tropalign.DeviceError, match=sentence):
-        tropalign.align_all(sequences, matrix=matrix, device="cuda:0")
-    assert len(next(tropalign.align_all(sequences, matrix=matrix, device="auto"))) == 1
-
-
-def test_profiles_want_a_symmetric_matrix():
+def test_what_symmetry_is_wanted_for():
     from tropalign.msa import align_profile_to_sequence
 
     aligned = tropalign.align_multiple(["MKVLAW", "MKILAW"])
     matrix = random_matrix(random.Random(1), AMINO_ACIDS, -3, 3)
     with pytest.raises(tropalign.ScoringError, match="the matrix custom is not symmetric, which profiles need"):
         align_profile_to_sequence(aligned, "MKVLW", matrix)
-
-
-def test_is_symmetric():
     assert tropalign.SubstitutionMatrix.from_name("BLOSUM62").is_symmetric
     assert not tropalign.SubstitutionMatrix.of(
         {("A", "C"): 3, ("C", "A"): -3, ("A", "A"): 1, ("C", "C"): 1}

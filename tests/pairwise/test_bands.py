@@ -26,7 +26,6 @@ FREE_ENDS = [
 
 
 def parts(rng, long, count, longest):
-    """Mutated pieces of a sequence: some at its ends, some across its 4096th letter."""
     out = []
     for k in range(count):
         length = rng.randint(1, longest)
@@ -37,7 +36,6 @@ def parts(rng, long, count, longest):
 
 
 def scores(queries, targets, pairs, report, **options):
-    """Scores of listed pairs, straight from the kernels."""
     batches = [ta.SequenceBatch.from_strings(texts, alphabet=ta.PROTEIN) for texts in (queries, targets)]
     tables = ta.align_all(*batches, pairs=np.array(pairs, np.int64), matrix="BLOSUM62", report=report, **options)
     return np.concatenate([table.score for table in tables])
@@ -45,7 +43,6 @@ def scores(queries, targets, pairs, report, **options):
 
 @pytest.fixture(scope="module")
 def sets():
-    """Long sequences, and pieces of them."""
     rng = random.Random(11)
     long = ["".join(rng.choices("ARNDCQEGHILKMFPSTWYV", k=k)) for k in (4097, 5000, 8200)]
     return long, parts(rng, long[0], 12, 60) + parts(rng, long[2], 12, 60)
@@ -66,7 +63,6 @@ def test_bands_of_rows(isa, sets, mode, gap):
 
 @cache
 def wanted_score(query, target, mode, free_ends):
-    """The oracle's, for all instruction sets at once."""
     query, target = codes(ta.PROTEIN, query), codes(ta.PROTEIN, target)
     return align(query, target, matrix_scores("protein", "BLOSUM62"), 11, 1, mode, free_ends).score
 
@@ -87,7 +83,6 @@ def test_blocks_of_columns(isa, sets, mode):
 
 
 def native(queries, targets, mode, report, memory_bytes, n_threads=1):
-    """All queries against all targets in one native call, with a memory limit."""
     batches = [ta.SequenceBatch.from_strings(texts, alphabet=ta.NUCLEOTIDE) for texts in (queries, targets)]
     query, target = (index.ravel() for index in np.indices((len(queries), len(targets))))
     matrix = np.ascontiguousarray(ta.SubstitutionMatrix.match_mismatch(5, -4).scores, np.int32)
@@ -100,7 +95,6 @@ def native(queries, targets, mode, report, memory_bytes, n_threads=1):
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("report", ["score", "ends", "alignment"])
 def test_little_memory_changes_nothing(isa, mode, report):
-    """Fewer lanes, fewer threads, or pairs one at a time: the same results."""
     rng = random.Random(13)
     queries = ["".join(rng.choices("ACGT", k=rng.randint(250, 900))) for _ in range(20)]
     targets = [query[: rng.randint(50, 250)] for query in queries[:5]]
@@ -118,7 +112,7 @@ def test_little_memory_changes_nothing(isa, mode, report):
     assert len(swept) > 1, "the limit changed nothing"
 
 
-def test_wide_units_are_bounded_without_a_limit(isa):
+def test_memory_of_wide_units_and_of_paths(isa):
     """64 lanes of these alignments would take more than 64 MB at once; memory for them is there."""
     rng = random.Random(14)
     targets = ["".join(rng.choices("ACGT", k=k)) for k in range(1640, 1600, -1)]
@@ -127,6 +121,10 @@ def test_wide_units_are_bounded_without_a_limit(isa):
     alone = [native(targets[:1], [target], "global", "alignment", 1 << 33) for target in targets]
     np.testing.assert_array_equal(got["score"], [one["score"][0] for one in alone])
     np.testing.assert_array_equal(got["cigar_ops"], np.concatenate([one["cigar_ops"] for one in alone]))
+    queries = ["".join(rng.choices("ACGT", k=1000)) for _ in range(40)]
+    with pytest.raises(MemoryError):
+        native(queries, queries, "global", "alignment", 1 << 20)
+    native(queries, queries, "global", "ends", 1 << 20)
 
 
 @pytest.mark.parametrize("report", ["score", "ends", "alignment"])
@@ -143,11 +141,3 @@ def test_one_huge_sequence_against_many_short_ones(isa, shape, report):
         assert (got["score"] == 5 * min(length, other)).all()
         if report == "score":
             assert got["unit_bytes"] <= 5 << 20
-
-
-def test_paths_beyond_the_memory_allowed_are_refused(isa):
-    rng = random.Random(14)
-    queries = ["".join(rng.choices("ACGT", k=1000)) for _ in range(40)]
-    with pytest.raises(MemoryError):
-        native(queries, queries, "global", "alignment", 1 << 20)
-    native(queries, queries, "global", "ends", 1 << 20)

@@ -8,7 +8,7 @@ from oracles.composition import adjusted_score, corrected_score
 
 import tropalign as ta
 from tropalign.cli.main import main
-from tropalign.errors import ScoringError, UsageError
+from tropalign.errors import ScoringError
 from tropalign.pairwise.composition import STEPS, STRETCH, Scaled
 from tropalign.pairwise.engines import Engines, Rows
 from tropalign.pairwise.options import PairOptions
@@ -95,11 +95,13 @@ def test_an_adjusted_score_may_pass_the_raw_one(sets):
     assert len(all_pairs(*pair, "ignored", max_evalue=between)) == 0
 
 
-def test_sequences_of_a_residue_are_scaled():
+def test_sequences_of_one_residue_and_of_too_many():
     """No matrix says as much of pairs of one residue as the matrix says of average ones."""
     pair = ["A" * 4000], ["A" * 4000]
     adjusted, scaled = (all_pairs(*pair, kind, alphabet="protein").corrected_score for kind in ("adjusted", "scaled"))
     assert adjusted.tolist() == scaled.tolist() == [8000]
+    with pytest.raises(ScoringError, match="sequences of 20,000,000 residues are too long for scores that know comp"):
+        all_pairs(["ACGTACGTAA"], ["ACGTT" * 4_000_000], matrix=BLASTN, gap=ta.Gap(5, 2))
 
 
 def test_adjusted_scores_depend_on_the_pair_alone(sets):
@@ -139,12 +141,7 @@ def test_long_sequences_and_many_decimals_have_coarser_parts(length):
     assert abs(scores[1] - scores[0]) < 0.6
 
 
-def test_sequences_may_be_too_long():
-    with pytest.raises(ScoringError, match="sequences of 20,000,000 residues are too long for scores that know comp"):
-        all_pairs(["ACGTACGTAA"], ["ACGTT" * 4_000_000], matrix=BLASTN, gap=ta.Gap(5, 2))
-
-
-def test_average_composition_changes_nothing():
+def test_average_or_unknown_composition_changes_nothing():
     codes, shares = background(PROTEIN)
     counts = np.rint(1000 * shares).astype(int)
     text = "".join(PROTEIN.letters[code] * n for code, n in zip(codes.tolist(), counts.tolist(), strict=True))
@@ -152,9 +149,6 @@ def test_average_composition_changes_nothing():
     composition = Scaled(Engines(table.queries, None, table.targets, PairOptions(BLOSUM62, ta.Gap(11, 1)), 1 << 28))
     assert composition._parts(Rows(table.query_index, table.target_index, "score", None)).tolist() == [STEPS]
     assert table.corrected_score.tolist() == table.score.tolist()
-
-
-def test_sequences_without_a_residue_are_taken_as_average():
     table = all_pairs(["XXXX", "MKVLAWCC"], ["MKVLAWCC"], alphabet="protein", matrix="BLOSUM62", gap=ta.Gap(11, 1))
     assert table.corrected_score[0] == table.score[0]
 
@@ -251,34 +245,6 @@ def test_tables_keep_corrected_scores(sets):
     raw = next(iter(ta.align_all(*sets, max_evalue=1.0, device="cpu")))
     assert raw.columns(["corrected_score"])["corrected_score"].tolist() == raw.score.tolist()
     assert raw != table
-
-
-def test_what_is_refused(sets):
-    with pytest.raises(UsageError, match="composition scaled is for E-values and bits, which local alignments have"):
-        list(ta.align_all(*sets, mode="global", composition="scaled"))
-    with pytest.raises(UsageError, match="composition 'known' is none of ignored, scaled, adjusted"):
-        list(ta.align_all(*sets, composition="known"))
-    with pytest.raises(ScoringError, match="matrices are adjusted to the composition of proteins only: take compo"):
-        list(ta.align_all(["ACGTACGT"], ["ACGTACGT"], composition="adjusted", matrix=BLASTN, gap=ta.Gap(5, 2)))
-    with pytest.raises(ScoringError, match="with gap costs of two pieces no matrix is adjusted to composition: take"):
-        list(ta.align_all(*sets, composition="adjusted", gap=ta.Gap(11, 1, 14, 0.5)))
-    with pytest.raises(UsageError, match="composition scaled goes by the residues of whole sequences"):
-        list(ta.align_all(["ACGTACGTACGTAAACC"], ["MKVLAWMKVLAW"], translate="query", composition="scaled"))
-
-
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        (["--composition", "scaled"], "--composition counts for E-values and bits, and there are none here"),
-        (["--composition", "scaled", "-f", "matrix"], "--format matrix holds no E-values: leave --composition out"),
-        (["--composition", "scaled", "-f", "m8", "--mode", "global"], "--composition scaled is for E-values"),
-    ],
-)
-def test_what_the_command_refuses(tmp_path, capsys, words, sentence):
-    path = tmp_path / "a.fa"
-    path.write_text(">a\nMKVLAWCCDEF\n>b\nMKILAWCCDEF\n")
-    assert main(["pairs", str(path), *words, "-o", str(tmp_path / "out"), "-q"]) == 2
-    assert sentence in capsys.readouterr().err
 
 
 def test_a_command_says_what_its_evalues_are(tmp_path):

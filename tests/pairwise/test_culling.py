@@ -10,7 +10,6 @@ from pairwise.test_reciprocal import LETTERS, sets
 
 import tropalign as ta
 from tropalign.cli.main import main
-from tropalign.errors import UsageError
 from tropalign.pairwise.culling import ROWS_AT_ONCE, _kept
 
 COLUMNS = ["query_index", "query_start", "query_end", "corrected_score", "target_index", "hsp"]
@@ -116,31 +115,3 @@ def test_only_what_is_needed_is_computed(tmp_path, monkeypatch):
     words = ["pairs", "a.fa", "--top", "2", "--columns", "query,target", "-q", "--no-comments"]
     assert main([*words, "--culling", "1", "-o", "x.tsv"]) == 0
     assert Path("x.tsv").read_text() == "query\ttarget\na\tc\nb\ta\nb\tc\nc\ta\n"
-
-
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        ({"culling": 1}, "culling compares the best targets of a query: add top"),
-        ({"culling": 0, "top": 3}, "culling 0 is out of range"),
-        ({"culling": 1, "top": 3, "report": "score"}, "culling goes by spans on the query: report score has none"),
-    ],
-)
-def test_wrong_words(words, sentence):
-    with pytest.raises(UsageError, match=sentence):
-        list(ta.align_all({"a": "MKV"}, {"b": "MKV"}, **words))
-
-
-def test_wrong_commands(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    Path("a.fa").write_text(">a\nMKVLAWGGHIKL\n>b\nMKVLAWGG\n")
-    for words, sentence in (
-        (["-o", "x.tsv"], "--culling compares the best targets of a query: add --top"),
-        (["-o", "x.npz"], "--format matrix holds one value per pair: leave --culling out"),
-        (
-            ["--top", "1", "--report", "score", "-o", "x.tsv"],
-            "--culling goes by spans on the query: --report score has none",
-        ),
-    ):
-        assert main(["pairs", "a.fa", "--culling", "1", *words]) == 2
-        assert sentence in capsys.readouterr().err

@@ -61,13 +61,10 @@ def test_translated_queries_have_their_names(sets):
     assert found == best
 
 
-def test_the_command(sets, tmp_path, capsys):
+def test_the_command(sets, tmp_path):
     for name, records in zip(("a.fa", "b.fa"), sets, strict=True):
         (tmp_path / name).write_text("".join(f">{key}\n{text}\n" for key, text in records.items()))
     words = [str(tmp_path / "a.fa"), str(tmp_path / "b.fa"), "-q", "-o", str(tmp_path / "out.m8")]
     assert main(["find", *words, "--exclude-self"]) == 0
     rows = [line.split("\t")[:2] for line in (tmp_path / "out.m8").read_text().splitlines()]
     assert rows == [["other", "p0"]]
-    matrix = [words[0], "-q", "-o", str(tmp_path / "out.tsv"), "-f", "matrix", "--exclude-self"]
-    assert main(["pairs", *matrix]) == 2
-    assert "--format matrix holds every pair: leave --exclude-self out" in capsys.readouterr().err

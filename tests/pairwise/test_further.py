@@ -13,8 +13,7 @@ from pairwise.engines import AMINO_ACIDS, codes, rows
 
 import tropalign as ta
 from tropalign import _native
-from tropalign.errors import ResourceError, UsageError
-from tropalign.pairwise.options import MOST_HSPS
+from tropalign.errors import ResourceError
 from tropalign.scoring.ungapped import background, rates
 from tropalign.sequences import NUCLEOTIDE, PROTEIN
 
@@ -36,7 +35,6 @@ def changed(rng, text, letters, rate):
 
 
 def with_repeats(rng, letters, domain, copies, between, rate=0.2):
-    """A sequence with copies of a domain, and others between them."""
     parts = []
     for _ in range(copies):
         parts.append("".join(rng.choice(letters) for _ in range(rng.randint(0, between))))
@@ -45,19 +43,16 @@ def with_repeats(rng, letters, domain, copies, between, rate=0.2):
 
 
 def family(rng, letters, count, longest=24, copies=(0, 3), between=8):
-    """Sequences that share a domain, some several times."""
     domain = "".join(rng.choice(letters) for _ in range(rng.randint(4, longest)))
     return [with_repeats(rng, letters, domain, rng.randint(*copies), between) for _ in range(count)]
 
 
 def expected(sequences, matrix, pieces, most, least=1):
-    """Per pair its alignments."""
     letters = [codes(matrix.alphabet, text) for text in sequences]
     return [waterman_eggert.alignments(a, b, matrix.scores, pieces, most, least) for a, b in combinations(letters, 2)]
 
 
 def check(engines, sequences, matrix, gap, most, **options):
-    """Every instruction set gives what the oracle gives; a pair without an alignment has one empty row."""
     pieces = list(zip(gap[::2], gap[1::2], strict=True))
     wanted = expected(sequences, matrix, pieces, most)
     for engine in engines:
@@ -120,15 +115,12 @@ def test_scores_beyond_8_and_16_bits(engines, unit):
     check(engines, family(rng, "ACGT", 4), nucleotides(2 * unit, -3 * unit), (4 * unit, 2 * unit), 4)
 
 
-def test_a_matrix_that_is_not_symmetric(engines):
+def test_unsymmetric_matrices_and_sequences_of_unlike_lengths(engines):
     rng = random.Random(5)
     matrix = ta.SubstitutionMatrix.of(("ACGT", [[rng.randint(-4, 3) for _ in "ACGT"] for _ in "ACGT"]), "nucleotide")
     assert not matrix.is_symmetric
     check(engines, family(rng, "ACGT", 6, 15), matrix, (2, 1), 5)
-
-
-def test_sequences_of_which_one_is_much_longer(engines):
-    """Vectors that reach over the ends of lines."""
+    # Vectors that reach over the ends of lines.
     rng = random.Random(6)
     domain = "".join(rng.choice("ACGT") for _ in range(30))
     long = with_repeats(rng, "ACGT", domain, 4, 40, 0.1)
@@ -138,7 +130,6 @@ def test_sequences_of_which_one_is_much_longer(engines):
 
 
 def table_of(queries, targets=None, **how):
-    """One table of local alignments."""
     from tropalign.results.alignments import concatenate
 
     return concatenate(list(ta.align_all(queries, targets, device="cpu", **{"n_threads": 1, "max_hsps": 4, **how})))
@@ -173,7 +164,6 @@ def repeats():
 
 
 def keys(table):
-    """What identifies a row, and its score."""
     return list(zip(*(getattr(table, name).tolist() for name in KEYS), strict=True))
 
 
@@ -198,13 +188,18 @@ def test_rows_pass_what_rows_have_to_pass(repeats):
         assert keys(table_of(*repeats, max_hsps=6, **how)) == keys(everything.take(passes & first))
 
 
-def test_fewer_are_the_first_of_more(repeats):
+def test_fewer_and_the_matrix_have_the_first(repeats):
     most = table_of(*repeats, max_hsps=5)
     assert most.hsp.max() == 5
     for k in (2, 4):
         assert table_of(*repeats, max_hsps=k) == most.take(most.hsp <= k)
     one = table_of(*repeats, max_hsps=1)
     assert one.hsp is None and paths(one) == paths(most.take(most.hsp == 1))
+    queries, _ = repeats
+    several, one = table_of(queries), table_of(queries, max_hsps=1)
+    np.testing.assert_array_equal(several.matrix(), one.matrix())
+    assert len(several) > len(one)
+    assert [row.hsp for row in several][:2] == several.hsp.tolist()[:2] and one.row(0).hsp == 1
 
 
 def paths(table):
@@ -302,30 +297,6 @@ def test_decimals():
     whole = table_of(texts, matrix=nucleotides(), gap=ta.Gap(5, 2))
     assert halves.score.dtype == np.float64 and halves.cigars() == whole.cigars()
     np.testing.assert_array_equal(2 * halves.score, whole.score)
-
-
-def test_the_matrix_has_the_first_of_each_pair(repeats):
-    queries, _ = repeats
-    several, one = table_of(queries), table_of(queries, max_hsps=1)
-    np.testing.assert_array_equal(several.matrix(), one.matrix())
-    assert len(several) > len(one)
-    assert [row.hsp for row in several][:2] == several.hsp.tolist()[:2] and one.row(0).hsp == 1
-
-
-@pytest.mark.parametrize(
-    ("how", "sentence"),
-    [
-        ({"max_hsps": 0}, "max_hsps 0 is out of range: give a number from 1 to 1000"),
-        ({"max_hsps": MOST_HSPS + 1}, "max_hsps 1001 is out of range: give a number from 1 to 1000"),
-        ({"max_hsps": 2.0}, "max_hsps 2.0 is not a whole number"),
-        ({"mode": "global"}, "max_hsps is for local alignments, of which a pair has several: use mode local"),
-        ({"report": "ends"}, "max_hsps needs report alignment"),
-    ],
-)
-def test_what_is_refused(how, sentence):
-    with pytest.raises(UsageError) as caught:
-        next(ta.align_all(["MKV", "MKVL"], **{"max_hsps": 2, **how}))
-    assert str(caught.value) == sentence
 
 
 def test_a_pair_beyond_the_memory_is_refused():

@@ -12,13 +12,11 @@ from oracles.pairwise import FREE_ENDS, cigar_operations
 from pairwise.engines import AMINO_ACIDS, FREE_SETS, MODES, assert_same, check_engines, codes
 
 import tropalign
-from tropalign.errors import UsageError
 
 TWO = [(4, 2, 24, 1), (0, 3, 5, 0), (24, 1, 4, 2), (2, 2, 2, 2), (0, 0, 0, 0), (6, 5, 11, 1)]
 
 
 def relatives(rng, letters, count, lengths):
-    """Random sequences, and copies of these with long gaps."""
     out = []
     for _ in range(count):
         length = rng.randint(*lengths)
@@ -47,7 +45,6 @@ def expected(sequences, matrix, gap, end_gap, mode, free_ends=FREE_ENDS):
 
 
 def check(engines, sequences, matrix, gap, end_gap, mode, free_ends=FREE_ENDS):
-    """All depths on all instruction sets give what the oracle gives, and paths have their scores."""
     wanted = expected(sequences, matrix, gap, end_gap, mode, free_ends)
     ends = None if end_gap is None else tropalign.Gap(*end_gap)
     options = {"matrix": matrix, "gap": gap, "end_gap": ends, "mode": mode, "free_ends": free_ends, "n_threads": 1}
@@ -297,24 +294,13 @@ def test_needle_has_the_same_scores(tmp_path):
         assert ours.score == score
 
 
-def test_what_is_refused():
-    sequences = tropalign.SequenceBatch.from_strings(["ACCA", "CCA"], alphabet="nucleotide")
-    with pytest.raises(UsageError, match="local alignments have no gaps at their ends"):
-        tropalign.align_all(sequences, mode="local", end_gap=tropalign.Gap(1, 1))
-    with pytest.raises(tropalign.ScoringError, match="the cost of gaps at the ends has to be a Gap"):
-        tropalign.align_all(sequences, mode="global", end_gap=(1, 1))
-    with pytest.raises(
-        tropalign.DeviceError, match=r"opencl:0\.0: gap costs of two pieces or of the ends are computed on"
-    ):
-        tropalign.align_all(sequences, gap=tropalign.Gap(1, 1, 2, 0), device="opencl:0.0")
-    with pytest.raises(tropalign.ScoringError, match="has an open and an extend cost: give both"):
-        tropalign.Gap(1, 1, 2)
-    with pytest.raises(tropalign.ScoringError, match="the gap extend2 cost -1 is negative"):
-        tropalign.Gap(1, 1, 2, -1)
-    with pytest.raises(tropalign.ScoringError, match="may pass 2147483647"):
-        tropalign.align(
-            "ACGT" * 300, "ACGT" * 300, gap=tropalign.Gap(1, 1, 1_000_000, 1_000_000), alphabet="nucleotide"
-        )
+@pytest.mark.parametrize(
+    ("costs", "sentence"),
+    [((1, 1, 2), "has an open and an extend cost: give both"), ((1, 1, 2, -1), "the gap extend2 cost -1 is negative")],
+)
+def test_costs_that_are_refused(costs, sentence):
+    with pytest.raises(tropalign.ScoringError, match=sentence):
+        tropalign.Gap(*costs)
 
 
 def test_a_stop_comes_within_a_pair():

@@ -54,11 +54,13 @@ def test_every_pair_of_letters(iupac):
     assert (scores.name == "match 5 mismatch -4") == (iupac == "mismatch")
 
 
-def test_letters_of_proteins():
+def test_letters_of_proteins_and_of_ambiguous_nucleotides():
     scores = ta.SubstitutionMatrix.match_mismatch(2, -1, "protein", "match")
     assert [scores[pair] for pair in ("BD", "BN", "BZ", "ZE", "JL", "XW", "BX", "**", "*A", "X*", "WA")] == [
         *[2, 2, -1, 2, 2, 2, 2, 2, -1, -1, -1]
     ]
+    pair = ta.align("ACGTRCGTN", "ACGTACGTC", matrix=matrix("match"), mode="global")
+    assert (pair.score, pair.cigar, pair.n_identical, pair.n_similar) == (45, "4=1X3=1X", 7, 9)
 
 
 def test_scores_of_vsearch(data, sequences):
@@ -109,11 +111,6 @@ def test_alignments_by_definition(sequences, mode, iupac, isa):
             )  # fmt: skip
 
 
-def test_letters_that_match_are_similar_and_not_identical():
-    pair = ta.align("ACGTRCGTN", "ACGTACGTC", matrix=matrix("match"), mode="global")
-    assert (pair.score, pair.cigar, pair.n_identical, pair.n_similar) == (45, "4=1X3=1X", 7, 9)
-
-
 def test_the_command_line(tmp_path, capsys):
     path = tmp_path / "two.fa"
     path.write_text(">a\nACGTRCGTN\n>b\nACGTACGTC\n")
@@ -124,28 +121,6 @@ def test_the_command_line(tmp_path, capsys):
         scores.append(out.splitlines()[-1].split("\t")[2])
         assert ("iupac match" in out) == ("match" in words)
     assert scores == ["31", "31", "35", "45", "13.5"]
-
-
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        (["--iupac", "average"], "argument --iupac: invalid choice: 'average'"),
-        (["--iupac", "match", "--matrix", "EDNAFULL"], "--matrix and --match/--mismatch/--iupac exclude each other"),
-        (
-            ["--iupac", "match", "--alphabet", "protein"],
-            "--iupac goes with --match and --mismatch where sequences are p",
-        ),
-    ],
-)
-def test_what_is_refused(tmp_path, capsys, words, sentence):
-    path, out = tmp_path / "two.fa", tmp_path / "out.tsv"
-    path.write_text(">a\nACGTRCGTN\n>b\nACGTACGTC\n")
-    try:
-        status = main(["pairs", str(path), "-o", str(out), *words])
-    except SystemExit as stop:
-        status = stop.code
-    said = capsys.readouterr().err
-    assert status == 2 and sentence in said and not out.exists()
 
 
 @pytest.mark.parametrize("iupac", ["average", None, True, ["match"]])

@@ -50,7 +50,6 @@ def expected_rows(kind, queries, targets, matrix, gap, mode, free_ends):
 
 
 def check(engines, kind, queries, targets, matrix, gap, mode, free_ends=FREE_ENDS):
-    """All depths on all engines give what the oracle gives."""
     expected = expected_rows(kind, queries, targets, matrix, gap, mode, free_ends)
     options = {**matrix_options(kind, matrix), "gap": gap, "mode": mode, "free_ends": tuple(free_ends), "n_threads": 1}
     check_engines(engines, queries, targets, expected, **options)
@@ -58,7 +57,6 @@ def check(engines, kind, queries, targets, matrix, gap, mode, free_ends=FREE_END
 
 @st.composite
 def sequence_sets(draw, longest, most):
-    """(kind, sequences): random ones, and mutated copies of each other, which make long alignments."""
     kind = draw(st.sampled_from(["protein", "nucleotide"]))
     letters = draw(st.sampled_from(POOLS[kind]))
     rng = random.Random(draw(st.integers(0, 2**32 - 1)))
@@ -144,7 +142,6 @@ def test_equal_lengths_put_the_query_in_the_rows(engines, mode):
 
 
 def relatives(rng, letters, length, count):
-    """Sequences that differ in a few residues, so that scores grow with the length."""
     first = [rng.choice(letters) for _ in range(length)]
     out = []
     for _ in range(count):

@@ -52,7 +52,6 @@ def test_far_tails_fall_to_nothing():
 
 @pytest.fixture(scope="module")
 def genes():
-    """Proteins, and genomes with genes of relatives of some, half of them on the other strand."""
     rng = random.Random(7)
 
     def drawn(letters, n):
@@ -87,7 +86,6 @@ def table_of(queries, targets, **how):
 
 
 def lines(table):
-    """Rows as blastx lists them: names, places, raw score; and both numbers of sums."""
     names = "query target score query_first query_last target_first target_last sum_evalue sum_count".split()
     columns = table.columns(names)
     return {row[:7]: row[7:] for row in zip(*(columns[name].tolist() for name in names), strict=True)}
@@ -207,27 +205,6 @@ def test_sets_count_where_no_alignment_does(genes):
     assert lines(strict) == {key: numbers for key, numbers in lines(loose).items() if numbers[0] <= 1e-12}
     fewer = table_of(*genes, max_evalue=1e-3, max_intron=20)
     assert fewer.sum_count.max() < loose.sum_count.max()
-
-
-@pytest.mark.parametrize(
-    ("how", "sentence"),
-    [
-        ({"max_hsps": 1}, "sum_statistics judges several alignments of a pair together: add max_hsps, such as 10"),
-        ({"max_intron": 4}, "max_intron 4 is out of range: give a number from 5 to 1000000000000000"),
-        (
-            {"sum_statistics": False, "max_intron": 90},
-            "max_intron says which alignments sum_statistics links: add sum_statistics",
-        ),
-        (
-            {"max_intron": 90},
-            "max_intron is for nucleotides against proteins: add translate query or target, or leave it out",
-        ),
-    ],
-)
-def test_what_is_refused(how, sentence):
-    with pytest.raises(UsageError) as caught:
-        list(ta.align_all(["MKV", "MKVL"], **{"max_hsps": 2, "sum_statistics": True, **how}))
-    assert str(caught.value) == sentence
 
 
 def test_columns_need_sums(genes):

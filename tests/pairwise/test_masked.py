@@ -7,7 +7,6 @@ from oracles import pairwise as oracle
 
 import tropalign as ta
 from tropalign.cli.main import main
-from tropalign.errors import InputError, UsageError
 from tropalign.masks.masking import masked
 from tropalign.pairwise.masked import decisive
 from tropalign.pairwise.options import PairOptions
@@ -159,35 +158,6 @@ def test_a_gpu_says_the_same():
     job = PairsTask(queries, targets, options)
     found, wanted = (concatenate(list(run(job, [device]))) for device in (GpuDevice(HostDevice(16)), CpuDevice(1)))
     assert found == wanted and len(found) > 3
-
-
-def test_what_is_refused():
-    proteins = kin(18, PROTEIN, 4)
-    with pytest.raises(UsageError, match="mask seg decides by scores of local alignments: use mode local, or"):
-        all_pairs(proteins, mask="seg", mode="global")
-    with pytest.raises(UsageError, match="mask_hard needs a mask: add mask seg, or another one"):
-        all_pairs(proteins, mask_hard=True)
-    with pytest.raises(InputError, match="mask dust is for nucleotides, and these are proteins"):
-        all_pairs(proteins, mask="dust")
-    with pytest.raises(UsageError, match="mask lower goes by letters of files, and frames have none"):
-        all_pairs(kin(19, NUCLEOTIDE, 3), proteins, translate="query", mask="lower")
-
-
-@pytest.mark.parametrize(
-    ("words", "code", "sentence"),
-    [
-        (["--mask", "seg", "-f", "matrix"], 2, "--format matrix holds scores of all letters: leave --mask out"),
-        (["--mask-hard"], 2, "--mask-hard needs a mask: add --mask seg, or another one"),
-        (["--mask", "dust"], 3, "--mask dust is for nucleotides, and these are proteins: choose seg, tantan, lower"),
-        (["--columns", "corrected_score"], 2, "add --composition adjusted or --mask"),
-        (["--seg", "yes"], 2, "write --mask, seg, dust or tantan"),
-    ],
-)
-def test_what_the_command_refuses(tmp_path, capsys, words, code, sentence):
-    path = tmp_path / "a.fa"
-    path.write_text(">a\nMKVLAWCCDEF\n>b\nMKILAWCCDEF\n")
-    assert main(["pairs", str(path), *words, "-o", str(tmp_path / "out"), "-q"]) == code
-    assert sentence in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("verb", ["pairs", "find"])

@@ -116,15 +116,12 @@ def test_options_that_cannot_be(batch, options, sentence):
     assert str(error.value).startswith(sentence)
 
 
-def test_numbers_of_other_types_are_taken(batch):
+def test_numbers_and_scoring_of_other_types(batch):
     (wanted,) = ta.align_all(batch, top=1, min_score=3, min_identity=0.5)
     (table,) = ta.align_all(
         batch, top=np.int8(1), min_score=np.int64(3), min_identity=np.float32(0.5), n_threads=np.int64(1)
     )
     assert table.score.tolist() == wanted.score.tolist()
-
-
-def test_scoring_that_is_none(batch):
     for gap in (11, (11, 1), "11"):
         with pytest.raises(ta.ScoringError, match=r"the gap cost has to be a Gap\(open, extend\)"):
             ta.align_all(batch, gap=gap)

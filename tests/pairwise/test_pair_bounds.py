@@ -53,7 +53,7 @@ def test_no_alignment_passes_its_bounds(seed, letters, mode, ends, gap, matrix):
     assert (table.n_identical <= _native.identity_bounds(*codes, *every_pair(batch), 2)).all()
 
 
-def test_bounds_by_hand():
+def test_bounds_by_hand_but_for_long_sequences():
     batch = ta.SequenceBatch.from_strings(["AAC", "ACWW"], alphabet=ta.PROTEIN)
     scores = np.ascontiguousarray(ta.SubstitutionMatrix.from_name("BLOSUM62").scores, np.int32)
     codes, pair = (batch.codes, batch.offsets) * 2, (np.array([0]), np.array([1]))
@@ -61,9 +61,6 @@ def test_bounds_by_hand():
     # A with A 4, C with C 9; nothing more beside letters that score 0 or less; a gap of one residue costs 11 + 1.
     assert _native.score_bounds(*codes, *pair, scores, 11, 1, "local", False, 1).tolist() == [13]
     assert _native.score_bounds(*codes, *pair, scores, 11, 1, "global", True, 1).tolist() == [1]
-
-
-def test_no_bound_for_long_sequences():
     batch = ta.SequenceBatch.from_strings(["A" * 32_768, "AC"], alphabet=ta.PROTEIN)
     codes, pair = (batch.codes, batch.offsets) * 2, (np.array([0]), np.array([1]))
     assert _native.identity_bounds(*codes, *pair, 1).tolist() == [2**31 - 1]

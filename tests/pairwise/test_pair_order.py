@@ -89,15 +89,12 @@ def test_a_million_times_a_million_sequences():
     assert (query < target).all() and (np.diff(target) == 1).all()
 
 
-def test_tiles_have_as_many_pairs_as_asked():
+def test_tiles_and_divided_lists():
     order = Grid(np.full(10, 100, np.int64), np.full(10, 100, np.int64), "all")
     assert cuts(order, 0, 100, 30, 1e12) == [0, 30, 60, 90, 100]
     assert cuts(order, 5, 100, 1000, 14_000 * 20) == [5, 25, 45, 65, 85, 100]
     assert cuts(order, 0, 100, 15, 1e12, order.query_begin) == list(range(0, 101, 10))
     assert cuts(order, 0, 100, 7, 1e12, order.query_begin) == list(range(0, 101, 10))  # no query is divided
-
-
-def test_a_list_is_divided_where_no_query_stands_on_both_sides():
     lengths = np.full(9, 10, np.int64)
     query = [0, 0, 1, 3, 2, 3, 4, 4, 7]
     order = Listed(np.array([(k, 0) for k in query]), lengths, lengths)

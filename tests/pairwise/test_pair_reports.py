@@ -61,7 +61,7 @@ def test_the_map_shows_each_pair_where_its_names_stand(value):
     assert np.isnan(np.diagonal(cells)).all()
 
 
-def test_two_sets_and_missing_pairs():
+def test_maps_of_two_sets_and_what_they_refuse():
     pytest.importorskip("matplotlib")
     texts = family(12)
     table = concatenate(list(tropalign.align_all(texts[:3], texts[3:], mode="global", report="alignment")))
@@ -69,10 +69,6 @@ def test_two_sets_and_missing_pairs():
     assert cells.shape == (3, 9)
     first = table.row(0)
     assert np.isnan(cells[rows.index(first.query), columns.index(first.target)]) and np.isnan(cells).sum() == 1
-
-
-def test_what_a_map_refuses():
-    pytest.importorskip("matplotlib")
     with pytest.raises(UsageError, match="value 'length' is none of identity, score"):
         tropalign.plot_matrix(aligned_set(["MKV", "MKI"]), "length")
     with pytest.raises(InputError, match="identities were not computed: ask for report 'alignment', or plot scores"):

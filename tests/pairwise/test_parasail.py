@@ -18,7 +18,6 @@ GAPS = [(8, 2), (11, 1), (0, 3)]
 
 @pytest.fixture(scope="module", params=["proteins", "amplicons"])
 def sample(request):
-    """Texts, codes, our scoring options and matrix, and parasail's matrix."""
     batch = tropalign.read_sequences(request.config.rootpath / "tests" / "data" / f"{request.param}.fasta")
     texts = [batch.text(k) for k in range(len(batch))]
     codes = [batch.codes[a:b].tolist() for a, b in zip(batch.offsets[:-1], batch.offsets[1:], strict=True)]

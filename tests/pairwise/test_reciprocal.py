@@ -8,13 +8,11 @@ from oracles.reciprocal import each_others_best
 
 import tropalign as ta
 from tropalign.cli.main import main
-from tropalign.errors import UsageError
 
 LETTERS = {"protein": "ACDEFGHIKLMNPQRSTVWY", "nucleotide": "ACGT"}
 
 
 def sets(seed, alphabet="protein", n=(12, 15), lengths=(5, 40)):
-    """Queries and targets of some families; in short ones many scores are equal."""
     random = np.random.default_rng(seed)
     letters = list(LETTERS[alphabet])
     families = ["".join(random.choice(letters, int(random.integers(*lengths)))) for _ in range(5)]
@@ -28,7 +26,6 @@ def sets(seed, alphabet="protein", n=(12, 15), lengths=(5, 40)):
 
 
 def rows_of(queries, targets, **how):
-    """Query, target and the score that decides, of the first alignment of each pair."""
     found = []
     for table in ta.align_all(queries, targets, device="cpu", n_threads=1, **how):
         table = table if table.hsp is None else table.take(table.hsp == 1)
@@ -127,11 +124,6 @@ def test_progress_counts_all_pairs():
     assert told == sorted(told) and told[-1] == 12 * 15
 
 
-def test_wrong_words():
-    with pytest.raises(UsageError, match="reciprocal"):
-        list(ta.align_all({"a": "MKV"}, {"b": "MKV"}, reciprocal="yes"))
-
-
 @pytest.fixture
 def files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -162,12 +154,3 @@ def test_the_command(files):
 def test_no_pair_is_left(files):
     assert main(["find", "a.fa", "b.fa", "--reciprocal", "-q", "--max-evalue", "1e-300", "-o", "x.m8"]) == 0
     assert Path("x.m8").read_bytes() == b""
-
-
-def test_what_does_not_go_together(files, capsys):
-    for words, sentence in (
-        (["--shard", "1/2", "-o", "x.shard"], "--reciprocal compares all pairs of a sequence, and a shard has some"),
-        (["-f", "matrix", "-o", "x.tsv"], "--format matrix holds every pair: leave --reciprocal out"),
-    ):
-        assert main(["pairs", "a.fa", "b.fa", "--reciprocal", *words]) == 2
-        assert sentence in capsys.readouterr().err

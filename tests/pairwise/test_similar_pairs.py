@@ -43,7 +43,6 @@ def matrix(is_whole=False, match=5, mismatch=-4):
 
 
 def columns(queries, targets, pairs, mode, report, scores, gap=(10, 1), free_ends=FREE_ENDS, **options):
-    """What the kernels find for the listed pairs."""
     batches = [ta.SequenceBatch.from_strings(texts, alphabet=ta.NUCLEOTIDE) for texts in (queries, targets)]
     arrays = [array for batch in batches for array in (batch.codes, batch.offsets)]
     query, target = np.array(pairs, np.int64).T.copy()

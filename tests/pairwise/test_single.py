@@ -24,7 +24,6 @@ PER_ISA = settings(max_examples=60, suppress_health_check=[HealthCheck.function_
 
 
 def whole(query, target, names=("query", "target"), alphabet=None, **options):
-    """The only row of `align_all`."""
     batch = ta.SequenceBatch.from_strings([query, target], names, alphabet)
     options = {"pairs": [[0, 1]], "n_threads": 1, **options}
     return next(ta.align_all(batch, **options)).row(0)
@@ -39,7 +38,6 @@ def assert_same_table(table, other):
 
 
 def assert_same(row, other):
-    """Rows of two tables, with what they show of themselves."""
     assert repr(row) == repr(other) and str(row) == str(other) and row._repr_html_() == other._repr_html_()
     assert (row.query, row.target, row.strand) == (other.query, other.target, other.strand)
     assert row.query_text() == other.query_text() and row.index == other.index
@@ -54,7 +52,6 @@ def assert_same(row, other):
 
 @st.composite
 def calls(draw):
-    """Two sequences, often alike, of one alphabet, and options."""
     name = draw(st.sampled_from(["protein", "nucleotide"]))
     few = st.sampled_from(
         "AC" if draw(st.booleans()) else NUCLEOTIDES + "acgtRNu" if name == "nucleotide" else PROTEINS
@@ -116,13 +113,10 @@ def test_lengths_around_vectors_and_beyond_short_ones(isa, mode, length):
         assert_same(row, whole(one, other, mode=mode))
 
 
-def test_the_largest_pairs_are_left_to_the_scheduler():
+def test_scores_beyond_16_bits_and_the_largest_pairs():
     query = "ACGGT" * 1000
     row = ta.align(query, query[7:], report="score", mode="local")
     assert row._lone is None and row.score == 5 * len(query[7:])
-
-
-def test_scores_beyond_16_bits():
     matrix = ta.SubstitutionMatrix.match_mismatch(1_000_000, -1_000_000)
     row = ta.align("ACGTACGTA", "ACGTCGTA", matrix=matrix, gap=ta.Gap(999_999, 0))
     assert (row.score, row.cigar) == (7_000_001, "4=1I4=")
@@ -140,7 +134,7 @@ def test_judged_alphabets_and_other_kinds_of_text(text):
     assert ta.align(batch[0], batch[0]).query == "query"  # two of one name
 
 
-def test_a_matrix_that_changes_is_read_again():
+def test_matrices_that_change_are_read_again(tmp_path):
     scores = {("A", "A"): 2, ("A", "C"): -1, ("C", "C"): 3}
     assert ta.align("AACC", "AACC", matrix=scores).score == 10
     scores["C", "C"] = 30
@@ -149,9 +143,6 @@ def test_a_matrix_that_changes_is_read_again():
     assert ta.align("ACGT", "ACGT", matrix=(letters, array)).score == 4
     array[:] = 5
     assert ta.align("ACGT", "ACGT", matrix=(letters, array)).score == 20
-
-
-def test_a_matrix_file_that_changes_is_read_again(tmp_path):
     path = tmp_path / "own.txt"
     for score in (2, 7):
         path.write_text(f"   A  C\nA  {score} -1\nC -1  {score}\n")
@@ -170,13 +161,10 @@ def test_alphabets_of_one_name_do_not_take_each_others_place():
             assert ta.align("ACGT", "ACGA", matrix=scores, gap=ta.Gap(10, 1)).table.queries.alphabet is alphabet
 
 
-def test_many_sets_of_arguments():
+def test_arguments_are_kept_and_read_once():
     for k in range(2 * single.MOST_KEPT):
         assert ta.align("AAAAAA", "AAA", mode="global", gap=ta.Gap(k, 1)).score == 15 - k - 3
     assert len(single._kept) <= single.MOST_KEPT
-
-
-def test_an_iterator_of_free_ends_is_read_once():
     options = {"mode": "semiglobal", "alphabet": "nucleotide"}
     for _ in range(2):
         row = ta.align("AACCGG", "CCGGTT", free_ends=iter(["query-start", "target-end"]), **options)

@@ -64,9 +64,12 @@ def test_suffixes_choose(tmp_path, table):
     )
 
 
-def test_scoring_is_shown_where_it_is_told(tmp_path, table):
+def test_scoring_is_shown_and_progress_is_a_function(tmp_path, table):
     table.write(tmp_path / "a.srspair", gap=tropalign.Gap(10, 1))
     assert "# Gap_penalty: 11.0" in (tmp_path / "a.srspair").read_text()
+    for call in (lambda: tropalign.align_all(SET, progress=5), lambda: tropalign.align_many([("A", "C")], progress=5)):
+        with pytest.raises(UsageError, match="progress 5 is not a function: give one that takes a number"):
+            call()
 
 
 @pytest.mark.parametrize(
@@ -91,15 +94,13 @@ def test_what_cannot_be_written(tmp_path, monkeypatch, table, tables, path, opti
     assert os.listdir(tmp_path) == []
 
 
-def test_tables_of_two_sets(tmp_path, table):
+def test_what_fails_leaves_no_file(tmp_path, table):
     (other,) = tropalign.align_all(SET)
     for path in ("x.tsv", "x.sam"):
         with pytest.raises(UsageError, match="tables of other sequences"):
             tropalign.write_alignments([table, other], tmp_path / path)
     assert os.listdir(tmp_path) == []
 
-
-def test_a_run_that_fails_leaves_no_file(tmp_path, table):
     def tables():
         yield table
         raise RuntimeError("enough")
@@ -136,9 +137,3 @@ def test_what_progress_raises_ends_the_run(cut, n_threads):
     with pytest.raises(Enough):
         tropalign.align_many([("ACGT", "ACGA")], progress=progress)
     assert sum(map(len, cut())) == 6  # nothing of it is left
-
-
-def test_progress_that_is_no_function():
-    for call in (lambda: tropalign.align_all(SET, progress=5), lambda: tropalign.align_many([("A", "C")], progress=5)):
-        with pytest.raises(UsageError, match="progress 5 is not a function: give one that takes a number"):
-            call()

@@ -32,7 +32,7 @@ def gapped_rows(alignment):
     return str(alignment[0]), str(alignment[1])
 
 
-def test_rows_are_biopythons(strands):
+def test_rows_are_biopythons_and_share_records(strands):
     for row, made in zip(strands, strands.to_biopython(), strict=True):
         top, _, bottom = row.aligned()
         assert gapped_rows(made) == (bottom, top) and made.score == row.score
@@ -43,9 +43,6 @@ def test_rows_are_biopythons(strands):
         counts = made.counts()
         assert counts.gaps == row.n_gaps and (made.coordinates[1, 0] > made.coordinates[1, -1]) == (row.strand < 0)
         assert gapped_rows(row.to_biopython()) == (bottom, top)
-
-
-def test_rows_of_one_sequence_share_its_record(strands):
     made = list(strands.to_biopython())
     places = [(row.query_index, alignment.query) for row, alignment in zip(strands, made, strict=True)]
     assert len({id(record) for _, record in places}) == len({k for k, _ in places}) < len(made)
@@ -62,18 +59,15 @@ def test_biopython_finds_the_same_coordinates():
     assert mine.coordinates.dtype == np.int64 and mine.to_biopython().aligned.tolist() == other.aligned.tolist()
 
 
-def test_lesser_depths_have_no_path():
+def test_lesser_depths_and_empty_alignments_have_no_path():
     (table,) = tropalign.align_all(SET, report="ends")
     with pytest.raises(AttributeError, match="ask for report 'alignment'"):
         table[0].to_biopython()
-
-
-def test_an_empty_alignment():
     row = tropalign.align("WWW", "AAA", mode="local")
     assert row.coordinates.shape == (2, 1) and row.cigar == "*"
 
 
-def test_equal_alignments(strands):
+def test_equal_alignments_and_letters(strands):
     one, other = tropalign.align("MKVLAW", "MKILAW"), tropalign.align("MKVLAW", "MKILAW")
     assert one == other and hash(one) == hash(other) and len({one, other}) == 1
     assert one != tropalign.align("MKVLAW", "MKLLAW") and one != tropalign.align("MKVLAW", "MKILAW", report="ends")
@@ -82,10 +76,7 @@ def test_equal_alignments(strands):
     again = copy.deepcopy(strands)
     assert all(a == b for a, b in zip(strands, again, strict=True))
     assert strands[0] != strands[1] and strands[0] == strands[-len(strands)]
-
-
-def test_equal_letters_decide():
-    """The same numbers and names of other sequences."""
+    # The same numbers and names of other sequences.
     rows = [tropalign.align("AAAA", text, mode="global", alphabet="protein") for text in ("AAAC", "AAAV")]
     pairs = [tropalign.align("MKVA", text) for text in ("MKVA", "MKVA")]
     assert rows[0] != rows[1] and pairs[0] == pairs[1]
@@ -104,16 +95,13 @@ def test_equal_tables(strands):
         hash(strands)
 
 
-def test_matrix_of_a_set(table):
+def test_matrices_of_a_set_and_of_two(table):
     scores, identities = table.matrix(), table.matrix("identity")
     for row in table:
         i, j = row.query_index, row.target_index
         assert scores[i, j] == scores[j, i] == row.score and identities[i, j] == identities[j, i] == row.identity
     assert np.isnan(scores.diagonal()).all() and (identities.diagonal() == 1).all()
     assert np.array_equal(table.matrix("distance"), 1 - identities)
-
-
-def test_matrix_of_two_sets():
     (table,) = tropalign.align_all({"x": "MKVLAW", "y": "MKIL"}, SET)
     assert np.array_equal(table.matrix().ravel(), table.score)
 

@@ -18,14 +18,11 @@ def same(a, b):
         assert (x is None and y is None) or np.array_equal(x, y), name
 
 
-def test_slices_concatenate(any_table):
+def test_slices_and_chosen_rows(any_table):
     same(concatenate([any_table.slice(0, 3), any_table.slice(3, 3), any_table.slice(3, len(any_table))]), any_table)
     for depth in ("score", "ends"):
         table = reduced(any_table, depth)
         assert len(concatenate([table, table])) == 2 * len(table)
-
-
-def test_take(any_table):
     order = np.array([5, 0, 5, 3])
     taken = any_table.take(order)
     assert taken.cigars() == [any_table.cigars()[k] for k in order]
@@ -33,11 +30,14 @@ def test_take(any_table):
     same(any_table.take(any_table.score > 100), any_table.take(np.flatnonzero(any_table.score > 100)))
 
 
-def test_concatenate_refuses(any_table):
+def test_concatenations_and_empty_tables(any_table):
     with pytest.raises(ValueError, match="no table"):
         concatenate([])
     with pytest.raises(ValueError, match="another depth"):
         concatenate([any_table, reduced(any_table, "ends")])
+    table = empty_table(any_table.queries, any_table.targets, "alignment", any_table.strand is not None)
+    assert len(table) == 0 and table.cigars() == [] and "0 rows" in repr(table)
+    same(concatenate([table, any_table]), any_table)
 
 
 @pytest.mark.parametrize(
@@ -69,22 +69,10 @@ def test_offsets_ascend():
 
 
 def test_the_list_of_columns_is_that_of_the_table(any_table):
-    """A column is a field of the table, a cell of the alignment and a line of KEPT_COLUMNS."""
     kept = [column.name for column in KEPT_COLUMNS]
     names = [field.name for field in fields(AlignmentTable)]
-    others = {
-        "queries",
-        "targets",
-        "depth",
-        "query_index",
-        "target_index",
-        "cigar_ops",
-        "cigar_offsets",
-        "significance",
-        "query_frames",
-        "target_frames",
-    }
-    assert set(kept) == set(names) - others
+    others = "queries targets depth query_index target_index cigar_ops cigar_offsets significance".split()
+    assert set(kept) == set(names) - {*others, "query_frames", "target_frames"}
     for column in KEPT_COLUMNS:
         values = getattr(any_table, column.name)
         assert column.name in dir(Alignment) and getattr(Alignment, column.name).__doc__
@@ -124,15 +112,12 @@ def test_what_an_alignment_has_not(any_table):
     assert {"score", "query_start", "n_columns", "identity", "cigar"} < set(dir(any_table[0]))
 
 
-def test_native_lines_are_those_of_a_row(any_table):
+def test_native_lines_are_those_of_rows_and_midlines_of_the_matrix(any_table):
     query, middle, target, offsets = gapped.lines(any_table)
     for k, row in enumerate(any_table):
         begin, end = offsets[k], offsets[k + 1]
         lines = [line[begin:end].tobytes().decode() for line in (query, middle, target)]
         assert tuple(lines) == row.aligned()
-
-
-def test_midlines_know_what_is_similar(any_table):
     substitution = matrix_for(any_table.queries.alphabet)
     query, middle, target, offsets = gapped.lines(any_table, substitution)
     alphabet = any_table.queries.alphabet
@@ -147,7 +132,7 @@ def test_midlines_know_what_is_similar(any_table):
     assert [c.count("|") + c.count(":") for c in counts] == any_table.n_similar.tolist()
 
 
-def test_rows(any_table):
+def test_rows_and_tables_are_shown(any_table):
     row = any_table[0]
     assert row.query == any_table.queries.names[any_table.query_index[0]]
     assert row.identity == pytest.approx(any_table.identity[0])
@@ -159,9 +144,6 @@ def test_rows(any_table):
     with pytest.raises(AttributeError, match="deeper report"):
         _ = shallow.query_start
     assert "score" in str(shallow) and "<pre" in shallow._repr_html_()
-
-
-def test_shown(any_table):
     text, page = repr(any_table), any_table._repr_html_()
     assert "30 rows" in text and "and 20 more" in text and any_table.cigars()[0][:15] in text
     assert page.count("<tr>") == 11 and "<details>" in page and "<span style" in page
@@ -173,9 +155,11 @@ def test_shown(any_table):
         assert len(set(begins if name in ("query", "target", "cigar") else ends)) == 1, name
     for depth in ("score", "ends"):
         assert "30 rows" in repr(reduced(any_table, depth)) and "<table>" in reduced(any_table, depth)._repr_html_()
+    style = "<pre style='font-family:monospace;white-space:pre;"
+    assert any_table[0]._repr_html_().startswith(style) and any_table._repr_html_().count(style) == 10
 
 
-def test_names_are_escaped():
+def test_names_are_escaped_and_letters_that_are_none_not_shown():
     table = random_table(1)
     names = tuple(f"<b>{name}&\x1b[2J\x9b\u202e\n" for name in table.queries.names)
     object.__setattr__(table.queries, "names", names)
@@ -183,26 +167,12 @@ def test_names_are_escaped():
     assert "<b>" not in table[0]._repr_html_() and "&lt;b&gt;" in table[0]._repr_html_()
     for text in (repr(table), repr(table[0]), str(table[0]), table._repr_html_(), table[0]._repr_html_()):
         assert not {"\x1b", "\x9b", "\u202e"} & set(text) and r"&\x1b[2J\x9b\u202e\n" in text.replace("&amp;", "&")
-
-
-def test_letters_that_are_none_are_not_shown():
     table = random_table(2, empties=False)
     object.__setattr__(table.queries, "letters", np.full_like(table.queries.letters, 27))
     assert "\x1b" not in str(table[0]) + table[0]._repr_html_() and "???" in str(table[0])
 
 
-def test_notebooks_show_letters_below_each_other(any_table):
-    style = "<pre style='font-family:monospace;white-space:pre;"
-    assert any_table[0]._repr_html_().startswith(style) and any_table._repr_html_().count(style) == 10
-
-
-def test_empty(any_table):
-    table = empty_table(any_table.queries, any_table.targets, "alignment", any_table.strand is not None)
-    assert len(table) == 0 and table.cigars() == [] and "0 rows" in repr(table)
-    same(concatenate([table, any_table]), any_table)
-
-
-def test_arrow_stream(any_table):
+def test_arrow_streams_copy_no_numbers(any_table, monkeypatch):
     pa = pytest.importorskip("pyarrow")
     for table in (any_table, reduced(any_table, "ends"), reduced(any_table, "score")):
         read = pa.table(table)
@@ -210,17 +180,9 @@ def test_arrow_stream(any_table):
             assert read[name].to_pylist() == values.tolist(), name
     empty = empty_table(any_table.queries, any_table.targets, "alignment", any_table.strand is not None)
     assert pa.RecordBatchReader.from_stream(empty).schema == pa.table(any_table).schema
-
-
-def test_arrow_stream_in_batches(any_table, monkeypatch):
-    pa = pytest.importorskip("pyarrow")
     whole = pa.table(any_table)
     monkeypatch.setattr("tropalign.results.export.ARROW_ROWS", 7)
     assert pa.RecordBatchReader.from_stream(any_table).read_all().equals(whole)
-
-
-def test_arrow_does_not_copy_numbers(any_table):
-    pa = pytest.importorskip("pyarrow")
     buffer = pa.table(any_table)["score"].chunk(0).buffers()[1]
     assert buffer.address == any_table.score.ctypes.data
 

@@ -60,36 +60,30 @@ def results(request):
         return _results(), _results()
 
 
-def test_no_public_class_is_left_out(results):
+def test_no_public_class_is_left_out_and_numbers_are_plain(results):
     rooms = (ta, trees, tropical, ta.msa)
     public = {one for room in rooms for name in room.__all__ if inspect.isclass(one := getattr(room, name))}
     shown = {one.__name__ for one in public if not issubclass(one, Exception)} - GIVEN
     assert shown <= {type(each).__name__ for each in results[0]}
+    # Numbers of NumPy, which print their type and are no int, stand in arrays only.
+    for one in results[0]:
+        for name in dir(one):
+            value = None if name.startswith("_") else getattr(one, name)
+            items = value if isinstance(value, tuple | list) else [value]
+            assert not any(isinstance(item, np.generic) for item in items), (one, name)
 
 
-def test_results_of_the_same_content_are_equal_also_pickled(results):
+def test_results_of_the_same_content_are_equal_and_short(results):
     for one, again in zip(*results, strict=True):
         assert one == again and pickle.loads(pickle.dumps(one)) == one, one
         assert one != 1
     assert len(results[0]) == sum(a == b for a in results[0] for b in results[1])
-
-
-def test_results_are_short_and_escape_themselves_in_notebooks(results):
     for one in results[0]:
         assert len(repr(one).splitlines()[0]) <= MOST_LETTERS, one
         assert one._repr_html_().startswith("<"), one
     tree = trees.parse_tree("('<b>':1,'c\x1b[31m':2);")
     assert "&lt;b&gt;" in tree._repr_html_() and "\x1b" not in tree._repr_html_()
     assert max(map(len, str(tree).splitlines())) < 100
-
-
-def test_attributes_of_results_are_plain_numbers(results):
-    """Numbers of NumPy, which print their type and are no int, stand in arrays only."""
-    for one in results[0]:
-        for name in dir(one):
-            value = None if name.startswith("_") else getattr(one, name)
-            items = value if isinstance(value, tuple | list) else [value]
-            assert not any(isinstance(item, np.generic) for item in items), (one, name)
 
 
 #: A notebook's page, light and dark: its own text and ground, and a cell for outputs.

@@ -46,7 +46,7 @@ def hits(searched):
     return Hits.from_pyhmmer(searched)
 
 
-def test_hits_are_those_of_pyhmmer(searched, hits):
+def test_hits_and_domains_are_those_of_pyhmmer(searched, hits):
     expected = [hit for one in searched for hit in one.reported]
     assert len(hits) == len(expected) > 10
     for hit, other in zip(hits, expected, strict=True):
@@ -55,9 +55,6 @@ def test_hits_are_those_of_pyhmmer(searched, hits):
         assert (hit.is_included, hit.length) == (other.included, other.length)
         assert hit.best_domain.bits == other.best_domain.score
         assert hit.query.name == other.hits.query.name == hit.model.name
-
-
-def test_domains_are_those_of_pyhmmer(searched, hits):
     expected = [domain for one in searched for hit in one.reported for domain in hit.domains]
     own = [domain for hit in hits for domain in hit.domains]
     for domain, other in zip(own, expected, strict=True):
@@ -95,9 +92,14 @@ def test_to_pyhmmer_and_back(results, models, sequences, request):
         assert np.array_equal(a, b) if isinstance(a, np.ndarray) else a == b, name
 
 
-def test_to_pyhmmer_wants_an_object_per_query(hits, models):
+def test_what_pyhmmer_wants_and_keeps(hits, models, sequences):
     with pytest.raises(ValueError, match="2 objects for 3 queries: give one of pyhmmer's for each"):
         hits.to_pyhmmer(models[:2])
+    results = list(pyhmmer.hmmscan(sequences, models[:2], cpus=1, bit_cutoffs="gathering"))
+    with pytest.raises(ValueError, match="pyhmmer does not keep the cutoffs of a scan's models"):
+        Hits.from_pyhmmer(results)
+    with pytest.raises(ValueError, match="there are no TopHits: give one or several"):
+        Hits.from_pyhmmer([])
 
 
 def test_thresholds_come_from_pyhmmer(models, sequences):
@@ -110,18 +112,7 @@ def test_thresholds_come_from_pyhmmer(models, sequences):
     assert Hits.from_pyhmmer(cut).thresholds.bit_cutoffs == "trusted"
 
 
-def test_a_scan_by_cutoffs(models, sequences):
-    results = list(pyhmmer.hmmscan(sequences, models[:2], cpus=1, bit_cutoffs="gathering"))
-    with pytest.raises(ValueError, match="pyhmmer does not keep the cutoffs of a scan's models"):
-        Hits.from_pyhmmer(results)
-
-
-def test_none_of_pyhmmers():
-    with pytest.raises(ValueError, match="there are no TopHits: give one or several"):
-        Hits.from_pyhmmer([])
-
-
-def test_rows(hits):
+def test_rows_and_their_text(hits):
     assert hits[-1].index == len(hits) - 1
     assert hits[2:5].names == hits.names[2:5]
     assert hits[hits.is_included].names == tuple(hit.name for hit in hits if hit.is_included)
@@ -132,9 +123,6 @@ def test_rows(hits):
         hits[len(hits)]
     with pytest.raises(IndexError, match="a mask of shape"):
         hits[np.ones(2, bool)]
-
-
-def test_text(hits):
     first = hits[0]
     assert repr(first).startswith(f"RRM_1 x {first.name}: E-value {first.evalue:.2g}, {first.bits:.1f} bits, 5 domains")
     text = str(first.best_domain)
@@ -146,14 +134,7 @@ def test_text(hits):
     assert all(line[begin - 2 : begin] == "  " and line[begin] != " " for line in table[1:11])
 
 
-def test_names_obey_no_terminal_and_no_browser(hits):
-    evil = replace(hits, names=tuple(f"\x1b[31m<b>{name}" for name in hits.names))
-    for text in (repr(evil), repr(evil[0]), str(evil[0]), repr(evil[0].best_domain), evil._repr_html_()):
-        assert "\x1b" not in text
-    assert "<b>" in repr(evil) and "<b>" not in evil._repr_html_()
-
-
-def test_html(hits):
+def test_hits_in_notebooks_obey_no_terminal_and_no_browser(hits):
     text = hits._repr_html_()
     assert text.count("<tr>") == 11 and text.count("<details>") == 10
     assert f"... and {len(hits) - 10} more" in text
@@ -161,6 +142,10 @@ def test_html(hits):
     bare = {name: np.zeros(0, np.uint8) for name in LINES}
     without = replace(hits, line_offsets=np.zeros(len(hits.domain_bits) + 1, np.int64), **bare)
     assert "<details>" not in without._repr_html_()
+    evil = replace(hits, names=tuple(f"\x1b[31m<b>{name}" for name in hits.names))
+    for text in (repr(evil), repr(evil[0]), str(evil[0]), repr(evil[0].best_domain), evil._repr_html_()):
+        assert "\x1b" not in text
+    assert "<b>" in repr(evil) and "<b>" not in evil._repr_html_()
 
 
 def test_tables_of_other_libraries(hits):

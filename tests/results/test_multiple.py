@@ -29,7 +29,7 @@ def alignment(**more):
     return MultipleAlignment(made.sequences, made.columns, made.n_columns, **fields)
 
 
-def test_rows_are_what_they_were_made_of():
+def test_rows_trees_and_equality():
     made = alignment()
     assert list(made) == ROWS and made.shape == (3, 9) and len(made) == 3
     assert [row.tobytes().decode() for row in made.letters] == ROWS
@@ -37,6 +37,13 @@ def test_rows_are_what_they_were_made_of():
     assert made[1] == made[-2] == ROWS[1] and made.row(-1) == ROWS[2].encode()
     assert made.codes[0, 3] == 255 and made.codes[0, 0] == PROTEIN.code("M")
     assert not made.letters.flags.writeable
+    assert made[::-1].tree == made[[1, 0, 2]].tree == made[:, 2:5].tree == made.tree
+    assert made[:2].tree is None and made[[0, 1, 1, 2]].tree is None
+    assert made == alignment(tree=None, residue_confidence=None) and made == pickle.loads(pickle.dumps(made))
+    assert made == copy.deepcopy(made) and made != made[:2] and made != "text"
+    others = (["MKV-LAWkk", "MKVILA--k", "-RV-LAYx-"], ["MKV-LAWKk", *ROWS[1:]])
+    assert all(MultipleAlignment.from_rows(NAMES, rows) != made for rows in others)
+    assert MultipleAlignment.from_rows(["one", "two", "4"], ROWS) != made
 
 
 @pytest.mark.parametrize("rows", [slice(1, None), [2, 0], np.array([True, False, True]), slice(None, None, -1), []])
@@ -49,12 +56,6 @@ def test_some_rows(rows):
     assert part.residue_confidence.tolist() == [value for values in whole for value in values.tolist()]
 
 
-def test_the_tree_stays_where_all_rows_do():
-    made = alignment()
-    assert made[::-1].tree == made[[1, 0, 2]].tree == made[:, 2:5].tree == made.tree
-    assert made[:2].tree is None and made[[0, 1, 1, 2]].tree is None
-
-
 @pytest.mark.parametrize("columns", [slice(2, 5), slice(-3, None), slice(4, 4), slice(None), slice(7, 3)])
 def test_some_columns(columns):
     made = alignment()
@@ -65,10 +66,15 @@ def test_some_columns(columns):
     assert list(made[0, columns]) == [ROWS[0][columns]]
 
 
-def test_columns_without_a_residue_go():
+def test_gaps_of_all_kinds_and_empty_rows_and_columns():
     part = alignment()[[0, 2]].without_empty_columns()
     assert list(part) == ["MKVLAWkk", "-RVLAY-x"]
     assert part.column_confidence.tolist() == np.delete(alignment().column_confidence, 3).tolist()
+    made = MultipleAlignment.from_rows(["a", "b"], [b"A.C_G", "ACC-G"])
+    assert list(made) == ["A-C-G", "ACC-G"] and made.sequences.alphabet.name == "nucleotide"
+    made = alignment()[:, 6:8]
+    assert list(made) == ["Wk", "--", "Y-"]
+    assert list(made[1:]) == ["--", "Y-"]
 
 
 @pytest.mark.parametrize("share", [0, 0.3, 0.5, 0.7, 1])
@@ -85,20 +91,6 @@ def test_columns_with_too_few_residues_go(share):
 def test_what_is_no_share_of_the_rows_is_refused(share):
     with pytest.raises(UsageError, match="is no share of the rows: give a number from 0 to 1"):
         alignment().trimmed(share)
-
-
-def test_equal_alignments():
-    made = alignment()
-    assert made == alignment(tree=None, residue_confidence=None) and made == pickle.loads(pickle.dumps(made))
-    assert made == copy.deepcopy(made) and made != made[:2] and made != "text"
-    others = (["MKV-LAWkk", "MKVILA--k", "-RV-LAYx-"], ["MKV-LAWKk", *ROWS[1:]])
-    assert all(MultipleAlignment.from_rows(NAMES, rows) != made for rows in others)
-    assert MultipleAlignment.from_rows(["one", "two", "4"], ROWS) != made
-
-
-def test_gaps_of_all_kinds_and_bytes():
-    made = MultipleAlignment.from_rows(["a", "b"], [b"A.C_G", "ACC-G"])
-    assert list(made) == ["A-C-G", "ACC-G"] and made.sequences.alphabet.name == "nucleotide"
 
 
 @pytest.mark.parametrize(
@@ -120,12 +112,6 @@ def test_wrong_arrays(fields, why):
     right |= {"residue_confidence": made.residue_confidence, "column_confidence": made.column_confidence}
     with pytest.raises(ValueError, match=why):
         MultipleAlignment(**{**right, **fields})
-
-
-def test_a_sequence_without_residues_has_a_row():
-    made = alignment()[:, 6:8]
-    assert list(made) == ["Wk", "--", "Y-"]
-    assert list(made[1:]) == ["--", "Y-"]
 
 
 @pytest.mark.parametrize(("names", "rows"), [(["a"], ["AC", "AG"]), (["a", "b"], ["AC", "A"]), ([], [])])
@@ -168,14 +154,11 @@ def test_a_notebook_shows_colours_where_they_are_not_too_many():
     assert "ACGT" * 100 in large and "position:sticky" in large and large.count("background:#") == 0
 
 
-def test_biopython_has_the_same_rows():
+def test_biopython_and_files_have_the_same_rows(tmp_path):
     made = alignment().to_biopython()
     assert [made[k] for k in range(3)] == ROWS and [row.id for row in made.sequences] == NAMES
     assert made.shape == (3, 9)
     assert made.column_annotations["confidence"] == alignment().column_confidence.tolist()
-
-
-def test_written_and_read(tmp_path):
     made = alignment()
     made.write(tmp_path / "x.sto.gz")
     assert tropalign.read_alignment(tmp_path / "x.sto.gz") == made

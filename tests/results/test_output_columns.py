@@ -25,7 +25,6 @@ def table(request):
 
 
 def blast_percent(part, length):
-    """As BLAST rounds."""
     percent = Fraction(100 * part, length)
     return int(percent + Fraction(1, 2)) if percent < 99 else int(percent)
 
@@ -108,9 +107,20 @@ def test_every_column_is_what_it_says(table):
         assert columns[name].dtype == (object if dtype is str else dtype), name
 
 
-def test_pairs_are_counted_through_all_targets(table):
+def test_pairs_are_counted_and_what_is_shown_unasked(table):
     expected = [row.query_index * len(table.targets) + row.target_index + 1 for row in table]
     assert table.columns(["pair"])["pair"].tolist() == expected
+    names = default_names("alignment", table.strand is not None)
+    assert tuple(table.columns()) == names and set(names) <= set(OUTPUT_COLUMNS)
+    numbers = [name for name in names if OUTPUT_COLUMNS[name].dtype is not str]
+    assert list(table.numbers()) == numbers == [name for name in names if name not in ("query", "target", "cigar")]
+    kept = {column.name: column for column in KEPT_COLUMNS}
+    for name in numbers:
+        column = kept.get(name, kept.get(f"n_{name}"))
+        if column is None:
+            assert name in ("identity", "similarity")
+        else:
+            assert (column.dtype, column.depth) == (OUTPUT_COLUMNS[name].dtype, OUTPUT_COLUMNS[name].depth)
 
 
 @pytest.mark.parametrize("depth", ["score", "ends"])
@@ -161,20 +171,6 @@ def test_coverage_as_blastp_counts_it():
     assert table.columns(["qcovhsp"])["qcovhsp"].tolist() == qcovhsp.tolist()
 
 
-def test_what_is_shown_unasked(table):
-    names = default_names("alignment", table.strand is not None)
-    assert tuple(table.columns()) == names and set(names) <= set(OUTPUT_COLUMNS)
-    numbers = [name for name in names if OUTPUT_COLUMNS[name].dtype is not str]
-    assert list(table.numbers()) == numbers == [name for name in names if name not in ("query", "target", "cigar")]
-    kept = {column.name: column for column in KEPT_COLUMNS}
-    for name in numbers:
-        column = kept.get(name, kept.get(f"n_{name}"))
-        if column is None:
-            assert name in ("identity", "similarity")
-        else:
-            assert (column.dtype, column.depth) == (OUTPUT_COLUMNS[name].dtype, OUTPUT_COLUMNS[name].depth)
-
-
 def test_names_of_other_programs():
     assert chosen_names("qlen tlen pident qcov bitscore nident gapopen qstart qrow".split()) == (
         "query_length", "target_length", "percent_identity", "query_span", "bits", "identical", "gap_openings",
@@ -223,6 +219,11 @@ def test_significance_is_that_of_the_statistics():
         table.score[5:90], columns["query_length"], target_lengths=columns["target_length"], **space
     )
     assert columns["evalue"].tolist() == expected.tolist() and len(set(expected)) > 30
+    pairs = [("MKVLAWHEAGAWGHEE", "MKILAWHEAGWGHEE"), ("MKVLAWHEA", "MKILAWHEAGWGHEE")]
+    table = ta.align_many(pairs, mode="local")
+    statistics = ta.score_statistics("BLOSUM62", ta.Gap(11, 1))
+    assert table.columns(["bits"])["bits"].tolist() == statistics.bits(table.score).tolist()
+    assert np.isfinite(table.columns(["evalue"])["evalue"]).all()
 
 
 @pytest.mark.parametrize("mode", ["global", "semiglobal"])
@@ -231,11 +232,3 @@ def test_no_significance_of_other_modes(mode):
     for name in ("bits", "evalue"):
         with pytest.raises(UsageError, match="bits and E-values are those of local alignments: use mode local"):
             table.columns([name])
-
-
-def test_many_pairs_have_significance():
-    pairs = [("MKVLAWHEAGAWGHEE", "MKILAWHEAGWGHEE"), ("MKVLAWHEA", "MKILAWHEAGWGHEE")]
-    table = ta.align_many(pairs, mode="local")
-    statistics = ta.score_statistics("BLOSUM62", ta.Gap(11, 1))
-    assert table.columns(["bits"])["bits"].tolist() == statistics.bits(table.score).tolist()
-    assert np.isfinite(table.columns(["evalue"])["evalue"]).all()

@@ -91,7 +91,6 @@ CONTENT = {
 
 
 def content(name, thing):
-    """A result, or what it holds."""
     if name not in CONTENT:
         return thing
     values = [attrgetter(part)(thing) for part in CONTENT[name]]

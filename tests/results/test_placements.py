@@ -37,7 +37,6 @@ def same(a, b):
 
 
 def plain_span(columns):
-    """First column, one past the last, letters between that have none, letters before and after."""
     at = [k for k, column in enumerate(columns) if column >= 0]
     if not at:
         return 0, 0, 0, len(columns)
@@ -68,15 +67,14 @@ def test_take_and_concatenate(columns, data):
         assert all(np.array_equal(a, b) for a, b in zip(taken.read(k), whole.read(old), strict=True))
 
 
-def test_one_read():
+def test_one_read_and_none():
     placed = placements([[1, 2], [], [4]])
     assert placed.read(-1)[1].tolist() == placed.read(2)[1].tolist() == [4]
     for k in (3, -4):
         with pytest.raises(IndexError, match=f"read {k} of 3"):
             placed.read(k)
-
-
-def test_shown_in_one_line():
+    with pytest.raises(ValueError, match="no placements"):
+        concatenate([])
     assert repr(placements([[1], [2], []])) == "<Placements: 3 reads, 2 of them placed>"
 
 
@@ -96,8 +94,3 @@ def test_shown_in_one_line():
 def test_columns_are_checked(change, words):
     with pytest.raises(ValueError, match=words):
         dataclasses.replace(placements([[1], [2], [-1]]), **change)
-
-
-def test_nothing_to_concatenate():
-    with pytest.raises(ValueError, match="no placements"):
-        concatenate([])

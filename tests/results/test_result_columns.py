@@ -23,7 +23,7 @@ def test_every_kind_of_result_is_here():
 
 
 @pytest.mark.parametrize("name", ROWS)
-def test_rows(name):
+def test_rows_are_equal_and_pickled(name):
     result = ROWS[name]
     n = len(result)
     assert [str(one) for one in result] == [str(result[k]) for k in range(n)] and n
@@ -38,11 +38,6 @@ def test_rows(name):
     for wrong in (n, -n - 1, [n], [0.5], np.ones(n + 1, bool)):
         with pytest.raises(IndexError):
             result[wrong]
-
-
-@pytest.mark.parametrize("name", ROWS)
-def test_equality_and_pickles(name):
-    result = ROWS[name]
     assert pickle.loads(pickle.dumps(result)) == result != object()
     assert result != result[:0]
     with pytest.raises(TypeError, match="unhashable"):

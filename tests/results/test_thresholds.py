@@ -19,16 +19,13 @@ def by_p(*values, **others):
     return made_found([(f"t{k}", {"log_p": math.log(p), "bits": 10 - k}, ONE) for k, p in enumerate(values)], **others)
 
 
-def test_evalues_are_of_all_targets():
+def test_evalues_are_of_all_targets_or_of_a_given_space():
     hits = judged(by_p(0.01, 0.2, 0.09, 0.00005), Thresholds())
     assert hits.names == ("t3", "t0", "t2")
     assert hits.evalue.tolist() == [math.exp(math.log(p)) * 100 for p in (0.00005, 0.01, 0.09)]
     assert hits.is_included.tolist() == [True, False, False]
     assert (hits.Z, hits.domZ.tolist()) == (100, [3])
     assert hits.domain_c_evalue.tolist() == [math.exp(math.log(1e-6)) * 3] * 3
-
-
-def test_a_given_search_space():
     hits = judged(by_p(0.01, 0.2, 0.1, 0.0001), Thresholds(Z=1, domZ=7))
     assert (len(hits), hits.Z, hits.domZ.tolist()) == (4, 1, [7])
 
@@ -44,13 +41,6 @@ def test_denormal_numbers_are_zeros():
     assert 0 < math.exp(-708) * 0.5 < smallest and few.evalue.tolist() == [0, 0]
 
 
-def test_a_score_is_compared_in_double():
-    found = made_found([("t", {"bits": 0.1}, ONE)])
-    assert float(np.float32(0.1)) == 0.10000000149011612
-    assert len(judged(found, Thresholds(T=0.1000000014))) == 1
-    assert len(judged(found, Thresholds(T=0.1000000016))) == 0  # the same in float32
-
-
 def test_domains_are_judged_among_reported_targets():
     own = [{"bits": bits, "log_p": math.log(p)} for bits, p in ((9, 0.2), (8, 0.6), (7, 0.001))]
     found = made_found([(f"t{k}", {"log_p": -20}, own) for k in range(20)])
@@ -64,12 +54,16 @@ def test_domains_are_judged_among_reported_targets():
     assert by_score.domain_is_included[:3].tolist() == [True, False, False]
 
 
-def test_no_domain_is_included_whose_hit_is_not():
+def test_inclusion_and_scores_in_double():
     hits = judged(by_p(0.01), Thresholds())
     assert (hits.is_included.tolist(), hits.domain_is_included.tolist()) == ([False], [False])
+    found = made_found([("t", {"bits": 0.1}, ONE)])
+    assert float(np.float32(0.1)) == 0.10000000149011612
+    assert len(judged(found, Thresholds(T=0.1000000014))) == 1
+    assert len(judged(found, Thresholds(T=0.1000000016))) == 0  # the same in float32
 
 
-def test_cutoffs_of_models():
+def test_cutoffs_of_models_and_of_a_scan():
     own = [{"bits": bits} for bits in (10.25, 10, 16)]
     rows = [("a", {"bits": 20.5}, own), ("b", {"bits": 20.25}, own), ("c", {"bits": 30}, own)]
     hits = judged(made_found(rows, queries=(PFAM,)), Thresholds(bit_cutoffs="gathering"))
@@ -79,16 +73,13 @@ def test_cutoffs_of_models():
     assert len(judged(made_found(rows, queries=(PFAM,)), Thresholds(bit_cutoffs="trusted"))) == 1
     with pytest.raises(InputError, match="record 'q': the model has no noise cutoffs: choose other thresholds"):
         judged(made_found(rows, queries=(PFAM,)), Thresholds(bit_cutoffs="noise"))
-
-
-def test_cutoffs_of_a_scan_are_those_of_the_target():
     rows = [("m0", {"bits": 21, "target": 0}, ONE), ("m1", {"bits": 21, "target": 1}, ONE)]
     models = {0: PFAM, 1: Query("m1", 9, gathering=(30.0, 1.0))}
     found = made_found(rows, queries=(Query("s", 70),), orientation="scan", models=models)
     assert judged(found, Thresholds(bit_cutoffs="gathering")).names == ("m0",)
 
 
-def test_the_order_of_hits():
+def test_the_order_of_hits_and_equal_alignments():
     """By P-value; then by name, by whether the first domain has two residues or more, and by where it begins."""
     first = [{"begin": 9, "end": 12}]
     rows = [
@@ -100,16 +91,6 @@ def test_the_order_of_hits():
     ]
     assert judged(made_found(rows), Thresholds()).target.tolist() == [4, 3, 2, 1, 0]
     assert judged(made_found(rows), Thresholds(incT=0)).target.tolist() == [3, 2, 1, 0, 4]
-
-
-def test_queries_stay_in_order():
-    rows = [(f"t{k}", {"log_p": -20 - k, "query": k % 2}, ONE) for k in range(6)]
-    hits = judged(made_found(rows, queries=(PFAM, Query("r", 3))), Thresholds())
-    assert hits.query.tolist() == [0, 0, 0, 1, 1, 1]
-    assert hits.names == ("t4", "t2", "t0", "t5", "t3", "t1")
-
-
-def test_the_same_alignment_is_reported_once():
     own = [
         {"bits": 5, "begin": 1, "end": 9, "log_p": -30},
         {"bits": 7, "begin": 1, "end": 9, "log_p": -30},
@@ -119,6 +100,17 @@ def test_the_same_alignment_is_reported_once():
     hits = judged(made_found(rows), Thresholds())
     assert hits.domain_is_reported.tolist() == [False, True, True, True, True, True]
     assert hits.n_reported.tolist() == hits.n_included.tolist() == [2, 3]
+
+
+def test_queries_stay_in_order_also_without_hits():
+    rows = [(f"t{k}", {"log_p": -20 - k, "query": k % 2}, ONE) for k in range(6)]
+    hits = judged(made_found(rows, queries=(PFAM, Query("r", 3))), Thresholds())
+    assert hits.query.tolist() == [0, 0, 0, 1, 1, 1]
+    assert hits.names == ("t4", "t2", "t0", "t5", "t3", "t1")
+    found = made_found([])
+    own = verdicts(found, Thresholds())
+    assert (len(own.is_included), own.columns["domZ"].tolist()) == (0, [0])
+    assert "0 of 1 query in 100 targets" in repr(judged(found, Thresholds()))
 
 
 def test_hits_that_hmmer_keeps_while_it_reads_widen_columns():
@@ -152,13 +144,6 @@ def verdict_columns(found, rows):
     from tropalign.results.found_hits import chosen
 
     return chosen(found, np.flatnonzero(rows))
-
-
-def test_no_hits():
-    found = made_found([])
-    own = verdicts(found, Thresholds())
-    assert (len(own.is_included), own.columns["domZ"].tolist()) == (0, [0])
-    assert "0 of 1 query in 100 targets" in repr(judged(found, Thresholds()))
 
 
 @pytest.mark.parametrize(

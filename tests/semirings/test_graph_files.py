@@ -18,7 +18,6 @@ TSV = "# roads\nfrom\tto\tweight\nUlm\tBonn\t4.5\n\nBonn\tNew York\t6\n"
 
 
 def edges(graph):
-    """Edges by name."""
     if isinstance(graph, DenseGraph):
         is_edge = (graph.weights != graph.weights.max()) & ~np.eye(graph.n, dtype=bool)
         return {(graph.names[a], graph.names[b]): graph.weights[a, b].item() for a, b in np.argwhere(is_edge)}
@@ -40,10 +39,13 @@ def test_edges_as_text(text):
     assert edges(graph) == {("Ulm", "Bonn"): 4.5, ("Bonn", "New York"): 6}
 
 
-def test_spaces_and_no_weights():
+def test_spaces_weights_and_names():
     assert edges(read("a b\nb  c\n")) == {("a", "b"): 1, ("b", "c"): 1}
     assert edges(read("source target\na b")) == {("a", "b"): 1}
     assert edges(read(" a b 3 \n", is_directed=False)) == {("a", "b"): 3, ("b", "a"): 3}
+    text = "caf\u00e9 \u6f22\u5b57 1\n\u6f22\u5b57 a\u00a0b 2\n"
+    assert read(text).names == ("caf\u00e9", "\u6f22\u5b57", "a\u00a0b")
+    assert read(text.replace("\u6f22\u5b57", "x").encode("latin-1")).names == ("caf\u00e9", "x", "a\u00a0b")
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress])
@@ -132,18 +134,9 @@ def test_damaged_arrays(damage):
         read_graph(io.BytesIO(made.getvalue()))
 
 
-def test_names_beyond_ascii():
-    text = "caf\u00e9 \u6f22\u5b57 1\n\u6f22\u5b57 a\u00a0b 2\n"
-    assert read(text).names == ("caf\u00e9", "\u6f22\u5b57", "a\u00a0b")
-    assert read(text.replace("\u6f22\u5b57", "x").encode("latin-1")).names == ("caf\u00e9", "x", "a\u00a0b")
-
-
-def test_undirected_negative_edges_name_the_file():
+def test_files_that_cannot_be_used(tmp_path):
     with pytest.raises(InputError, match="the open stream: the cycle a -> b -> a is negative"):
         read("a b -1\n", is_directed=False)
-
-
-def test_files_that_are_not_there(tmp_path):
     for path in (tmp_path / "none.tsv", tmp_path):
         with pytest.raises(InputError):
             read_graph(path)

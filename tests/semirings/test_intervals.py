@@ -34,7 +34,6 @@ def test_weights_of_any_kind(semiring, dtype, n, seed, share):
 
 
 def check_cuts(values, cuts, semiring):
-    """Cuts make a whole tree, each is a best one, and none before it is."""
     open_intervals = {(0, len(values) - 1)}
     for i, k, j in cuts.tolist():
         open_intervals.remove((i, j))
@@ -59,10 +58,13 @@ def test_tiles_on_every_instruction_set(isa, n):
     assert nussinov(letters).score == oracle.most_pairs(letters, PAIRS, 3)
 
 
-def test_threads_change_nothing():
+def test_threads_and_memory(monkeypatch):
     rng = np.random.default_rng(1)
     weight = rng.random((300, 300))
     assert np.array_equal(triangular(weight, n_threads=1), triangular(weight, n_threads=3))
+    monkeypatch.setattr(module, "default_budget", lambda: 10_000)
+    with pytest.raises(ResourceError, match=r"a triangle of 100 elements needs 128\.0 KiB"):
+        matrix_chain([1] * 101)
 
 
 @settings(max_examples=40)
@@ -79,7 +81,7 @@ def test_matrix_chains(sizes):
     assert total == order.cost and list(shapes) == [(0, len(sizes) - 2)]
 
 
-def test_chains_of_large_sizes_are_exact():
+def test_chains_and_their_orders():
     sizes = [99_991, 99_989, 99_971, 99_961]
     assert matrix_chain(sizes).cost == oracle.chain_cost(sizes) > 2**50
     with pytest.raises(InputError, match=r"take 2\^53 multiplications or more: divide all sizes by a number"):
@@ -87,9 +89,6 @@ def test_chains_of_large_sizes_are_exact():
     # What is too much on the way only is too much as well.
     with pytest.raises(InputError, match=r"2\^53"):
         matrix_chain([0, 10**6, 10**6, 10**6, 0])
-
-
-def test_orders_as_text():
     assert str(matrix_chain([5, 6])) == "0"
     assert str(matrix_chain([1, 2, 3])) == "(0 1)"
     assert str(matrix_chain([40, 20, 30, 10, 30])) == "((0 (1 2)) 3)"
@@ -236,9 +235,3 @@ def test_a_stop_ends_the_work(n_threads):
     with pytest.raises(RuntimeError, match="enough"):
         _native.fill_triangle(values, False, True, None, None, None, 1, n_threads, stop)
     assert len(calls) == 1
-
-
-def test_memory_is_asked_for_first(monkeypatch):
-    monkeypatch.setattr(module, "default_budget", lambda: 10_000)
-    with pytest.raises(ResourceError, match=r"a triangle of 100 elements needs 128\.0 KiB"):
-        matrix_chain([1] * 101)

@@ -18,21 +18,18 @@ SIZES = st.one_of(st.integers(0, 20), st.integers(0, 130))
 
 
 def random_matrix(rng, shape, dtype, semiring, reach=50, share=0.3):
-    """Whole numbers within `reach` of 0, some of them the semiring's zero."""
     made = rng.integers(-reach, reach + 1, shape).astype(dtype)
     made[rng.random(shape) < share] = zero_of(semiring, dtype)
     return made
 
 
 def wide(matrix, semiring):
-    """The same numbers as floats, with an infinity."""
     numbers = matrix.astype(np.float64)
     numbers[matrix == zero_of(semiring, matrix.dtype)] = semiring.zero
     return numbers
 
 
 def expected(a, b, semiring):
-    """Product and best k of two matrices by their definition, all sums at once."""
     sums = wide(a, semiring)[:, :, None] + wide(b, semiring)[None]
     if not a.shape[1]:
         return np.full((len(a), b.shape[1]), semiring.zero), np.full((len(a), b.shape[1]), -1)
@@ -81,15 +78,12 @@ def test_every_instruction_set(isa, semiring, dtype):
         check(random_matrix(rng, (m, k), dtype, semiring), random_matrix(rng, (k, n), dtype, semiring), semiring)
 
 
-def test_few_values_have_many_ties(isa):
+def test_ties_and_signs_of_zeros(isa):
     rng = np.random.default_rng(3)
     for dtype in DTYPES:
         a, b = (random_matrix(rng, shape, dtype, MIN_PLUS, reach=1, share=0) for shape in ((40, 150), (150, 90)))
         check(a, b, MIN_PLUS)
-
-
-def test_zeros_keep_their_sign(isa):
-    """Of equal sums the first is taken, which 0 and -0 tell."""
+    # Of equal sums the first is taken, which 0 and -0 tell.
     for dtype in (np.float32, np.float64):
         a, b = np.zeros((5, 3), dtype), np.zeros((3, 40), dtype)
         a[:, 0], b[0] = -0.0, -0.0
@@ -142,7 +136,7 @@ def test_integers_at_their_bounds(semiring, dtype, data):
         assert np.array_equal(wide(matmul(a, b, semiring), semiring), values)
 
 
-def test_floats_beyond_their_type():
+def test_floats_and_integers_beyond_their_types():
     for dtype, large, wider in ((np.float16, 6e4, "float32"), (np.float32, 3e38, "float64")):
         a = np.full((2, 2), large, dtype)
         with pytest.raises(InputError, match=rf"entry \[0, 0\] is .*, which {dtype.__name__} cannot hold.* to {wider}"):
@@ -153,24 +147,6 @@ def test_floats_beyond_their_type():
         assert np.isinf(matmul(a, np.full_like(a, np.inf))).all()
     with pytest.raises(InputError, match="beyond float64: divide both by a number"):
         matmul([[1e308]], [[1e308]])
-
-
-def test_float16_is_rounded_once():
-    rng = np.random.default_rng(6)
-    a, b = rng.normal(0, 100, (20, 30)).astype(np.float16), rng.normal(0, 100, (30, 25)).astype(np.float16)
-    sums = a[:, :, None].astype(np.float64) + b[None].astype(np.float64)
-    assert np.array_equal(matmul(a, b), sums.min(1).astype(np.float16))
-
-
-@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.int16, np.int32])
-def test_real_products(dtype):
-    rng = np.random.default_rng(7)
-    a, b = (rng.integers(-9, 10, shape).astype(dtype) for shape in ((3, 7, 5), (5, 4)))
-    found = matmul(a, b, REAL)
-    assert found.dtype == dtype and np.array_equal(found, np.matmul(a.astype(int), b.astype(int)))
-
-
-def test_real_integers_are_exact_or_refused():
     high = np.iinfo(np.int32).max
     a = np.array([[high, high, 7]], np.int32)
     b = np.array([[high], [-high], [3]], np.int32)
@@ -182,6 +158,30 @@ def test_real_integers_are_exact_or_refused():
         matmul(many, many.T.copy(), REAL)
     with pytest.raises(InputError, match="beyond float32"):
         matmul(np.full((1, 1), 1e30, np.float32), np.full((1, 1), 1e30, np.float32), REAL)
+
+
+def test_float16_views_and_sizes():
+    rng = np.random.default_rng(6)
+    a, b = rng.normal(0, 100, (20, 30)).astype(np.float16), rng.normal(0, 100, (30, 25)).astype(np.float16)
+    sums = a[:, :, None].astype(np.float64) + b[None].astype(np.float64)
+    assert np.array_equal(matmul(a, b), sums.min(1).astype(np.float16))
+    rng = np.random.default_rng(12)
+    a, b = rng.random((30, 40)), rng.random((40, 20))
+    right = matmul(a, b)
+    assert np.array_equal(matmul(np.asfortranarray(a), b[:, ::-1])[:, ::-1], right)
+    assert np.array_equal(matmul(a.astype(">f8"), b), right)
+    assert np.isinf(matmul(np.zeros((2, 0)), np.zeros((0, 3)))).all()
+    assert matmul(np.zeros((0, 4)), np.zeros((4, 3))).shape == (0, 3)
+    assert (matmul(np.zeros((2, 0), np.int16), np.zeros((0, 3), np.int16), MAX_PLUS) == -32768).all()
+    assert np.isneginf(matmul(np.zeros((2, 0)), np.zeros((0, 3)), LOG)).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.int16, np.int32])
+def test_real_products(dtype):
+    rng = np.random.default_rng(7)
+    a, b = (rng.integers(-9, 10, shape).astype(dtype) for shape in ((3, 7, 5), (5, 4)))
+    found = matmul(a, b, REAL)
+    assert found.dtype == dtype and np.array_equal(found, np.matmul(a.astype(int), b.astype(int)))
 
 
 @pytest.mark.parametrize("reach", [1, 30, 1000])
@@ -223,11 +223,18 @@ def test_powers(semiring):
     assert power(np.array([[True, False], [False, False]]), 0, BOOL).tolist() == [[True, False], [False, True]]
 
 
-def test_powers_that_a_type_cannot_hold():
+def test_powers_and_scans_of_integers():
     with pytest.raises(InputError, match="int16 cannot hold: convert the matrices to int32"):
         power(np.full((1, 1), 1000, np.int16), 33)
     assert power(np.full((1, 1), 1000, np.int16), 32).tolist() == [[32000]]
     assert power(np.full((1, 1), 1000, np.int16), 32, MAX_PLUS).tolist() == [[32000]]
+    assert scan(np.zeros((0, 3, 3))).shape == (0, 3, 3)
+    assert scan(np.zeros((100, 0, 0))).shape == (100, 0, 0)
+    steps = np.random.default_rng(10).integers(-5, 6, (70, 4, 4)).astype(np.int16)
+    found, total = scan(steps), steps[0]
+    for k in range(1, 70):
+        total = matmul(total, steps[k])
+        assert np.array_equal(found[k], total)
 
 
 @pytest.mark.parametrize("semiring", [MIN_PLUS, MAX_PLUS, LOG, REAL])
@@ -241,16 +248,6 @@ def test_scans(semiring, n):
         total = matmul(total, steps[k], semiring) if k else steps[0]
         assert np.allclose(found[k], total, rtol=1e-12, atol=0), k
     assert np.array_equal(scan(steps, semiring, n_threads=1), found)
-
-
-def test_scan_of_nothing_and_of_integers():
-    assert scan(np.zeros((0, 3, 3))).shape == (0, 3, 3)
-    assert scan(np.zeros((100, 0, 0))).shape == (100, 0, 0)
-    steps = np.random.default_rng(10).integers(-5, 6, (70, 4, 4)).astype(np.int16)
-    found, total = scan(steps), steps[0]
-    for k in range(1, 70):
-        total = matmul(total, steps[k])
-        assert np.array_equal(found[k], total)
 
 
 @pytest.mark.parametrize("semiring", [MIN_PLUS, REAL])
@@ -334,21 +331,6 @@ def test_refused(name):
     with pytest.raises(error) as raised:
         wrong()
     assert text in str(raised.value) and "\n" not in str(raised.value)
-
-
-def test_views_and_other_byte_orders():
-    rng = np.random.default_rng(12)
-    a, b = rng.random((30, 40)), rng.random((40, 20))
-    right = matmul(a, b)
-    assert np.array_equal(matmul(np.asfortranarray(a), b[:, ::-1])[:, ::-1], right)
-    assert np.array_equal(matmul(a.astype(">f8"), b), right)
-
-
-def test_sizes_without_numbers():
-    assert np.isinf(matmul(np.zeros((2, 0)), np.zeros((0, 3)))).all()
-    assert matmul(np.zeros((0, 4)), np.zeros((4, 3))).shape == (0, 3)
-    assert (matmul(np.zeros((2, 0), np.int16), np.zeros((0, 3), np.int16), MAX_PLUS) == -32768).all()
-    assert np.isneginf(matmul(np.zeros((2, 0)), np.zeros((0, 3)), LOG)).all()
 
 
 def test_a_stop_ends_the_work():

@@ -17,13 +17,11 @@ from tropalign.tropical import DenseGraph, Graph, shortest_paths
 
 
 def edges_of(n, n_edges, seed=0, lowest=1, highest=50):
-    """Some edges with weights, among them loops and double ones."""
     rng = np.random.default_rng(seed)
     return rng.integers(0, n, n_edges), rng.integers(0, n, n_edges), rng.integers(lowest, highest, n_edges)
 
 
 def matrix_of(graph):
-    """The weights as plain floats."""
     found = graph.matrix().astype(float)
     if graph.weights.dtype.kind == "i":
         found[graph.matrix() == np.iinfo(graph.weights.dtype).max] = np.inf
@@ -35,7 +33,6 @@ def as_floats(found):
 
 
 def assert_valid(found, weights):
-    """Distances are those of the textbook, and every path has the weight that is said."""
     expected = np.array(oracle.distances(weights.tolist())).reshape(weights.shape)
     np.testing.assert_array_equal(as_floats(found), expected[found.sources])
     for row, source in enumerate(found.sources.tolist()):
@@ -114,7 +111,7 @@ def test_a_negative_cycle_between_two_parts_is_named():
         assert oracle.weight_of(weights, [*vertices, vertices[0]]) == -1 == error.value.weight
 
 
-def test_networkx_keeps_its_nodes():
+def test_networkx_keeps_its_nodes_and_the_lightest_edges():
     graph = nx.gnm_random_graph(40, 120, seed=1, directed=True)
     for k, (a, b) in enumerate(graph.edges):
         graph.edges[a, b]["weight"] = 1 + k % 7
@@ -126,9 +123,6 @@ def test_networkx_keeps_its_nodes():
             assert found.distance(source, target) == lengths.get(target, np.inf)
     path = found.path(("node", 0), ("node", 7))
     assert nx.path_weight(named, path, "weight") == found.distance(("node", 0), ("node", 7))
-
-
-def test_networkx_without_direction_and_with_double_edges():
     graph = nx.MultiGraph()
     graph.add_edge("a", "b", weight=5)
     graph.add_edge("b", "a", weight=3)
@@ -230,9 +224,6 @@ def test_memory_is_refused_before_it_is_taken():
     with pytest.raises(ResourceError, match=r"distances of 100000 vertices needs .* GiB of memory and 95.4 MiB are"):
         shortest_paths(graph, memory_bytes=100_000_000)
     assert shortest_paths(graph, sources=[0], memory_bytes=100_000_000).distances.shape == (1, 100_000)
-
-
-def test_memory_of_a_wider_type_is_refused_before_it_is_taken():
     weights = np.full((300, 300), 32767, np.int16)
     weights[0, 1] = 16000  # many pairs have no path, and the bounds do not suffice
     assert shortest_paths(weights, memory_bytes=90_000 * 8).distance(0, 1) == 16000
@@ -293,34 +284,25 @@ def test_wrong_edges(arguments, error, text):
     assert text in str(raised.value)
 
 
-def test_wrong_numbers_of_vertices():
+def test_graphs_that_are_refused():
     for n in (2.5, "2", -1):
         with pytest.raises(UsageError, match=r"n .* is not a whole number|n -1 is out of range"):
             Graph.from_edges([0], [1], [1.0], n=n)
     with pytest.raises(InputError, match="the matrix of weights has rows of different lengths"):
         DenseGraph.from_matrix([[1, 2], [3]])
-
-
-def test_undirected_negative_edges_are_cycles():
     with pytest.raises(NegativeCycle, match=r"the cycle a -> b -> a is negative .its weight is -4."):
         Graph.from_edges([0], [1], [-2.0], names=["a", "b"], is_directed=False)
-
-
-def test_networkx_weights_that_are_no_numbers():
     graph = nx.Graph()
     graph.add_edge("a", "b", weight="far")
     with pytest.raises(InputError, match="the edge from a to b is 'far', no number"):
         shortest_paths(graph)
 
 
-def test_pickles_have_the_paths():
+def test_results_are_pickled_and_shown():
     inf = np.inf
     for graph in (np.array([[0, 1.0, inf], [inf, 0, 2.0], [inf, inf, 0]]), nx.path_graph(3, nx.DiGraph)):
         found = shortest_paths(graph)
         other = pickle.loads(pickle.dumps(found))
         np.testing.assert_array_equal(other.distances, found.distances)
         assert other.path(0, 2) == found.path(0, 2) == [0, 1, 2] and other.path(2, 0) == []
-
-
-def test_what_is_shown():
     assert repr(shortest_paths(np.zeros((2, 2)))) == "<ShortestPaths from 2 to 2 vertices, by closure, float64>"

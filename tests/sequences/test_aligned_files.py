@@ -79,23 +79,12 @@ def test_names_that_are_not_utf8_are_told(tmp_path):
         assert str(told[0].message) == f"{path}: bytes that are not UTF-8 are read as Latin-1"
 
 
-def test_rows_of_a3m_get_columns_for_what_is_inserted(tmp_path):
+def test_a3m_is_read_and_written(tmp_path):
     path = tmp_path / "a.a3m"
     path.write_text(">a\nMKV\n>b\nagMKtV\n>c\nM-aaV\n>d\n-K.Vxyz\n")
     names, letters = read_alignment(path)
     assert names == tuple("abcd")
     assert [row.tobytes().decode() for row in letters] == ["--MK--V---", "AGMKT-V---", "--M-AAV---", "---K--VXYZ"]
-
-
-def test_masked_sequences_are_no_a3m(tmp_path):
-    path = tmp_path / "a.fa"
-    path.write_text(">a\nMKV\n>b\nagMKtV\n")
-    with pytest.raises(InputError, match="6 letters, but 3 are expected"):
-        read_alignment(path)
-
-
-def test_what_is_written_as_a3m_is_read(tmp_path):
-    path = tmp_path / "a.a3m"
     whole = tropalign.align_multiple(tropalign.read_sequences("examples/efp.fasta")[:12])
     tropalign.write_alignment(whole, path)
     found = tropalign.read_alignment(path)
@@ -104,6 +93,13 @@ def test_what_is_written_as_a3m_is_read(tmp_path):
     is_query = whole.letters[0] != ord("-")
     columns = found.letters[0] != ord("-")
     assert (found.letters[:, columns] == whole.letters[:, is_query]).all()
+
+
+def test_masked_sequences_are_no_a3m(tmp_path):
+    path = tmp_path / "a.fa"
+    path.write_text(">a\nMKV\n>b\nagMKtV\n")
+    with pytest.raises(InputError, match="6 letters, but 3 are expected"):
+        read_alignment(path)
 
 
 @pytest.mark.parametrize("format_name", ["clustal", "stockholm", "phylip", "msf"])

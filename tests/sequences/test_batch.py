@@ -20,16 +20,13 @@ def batch():
     return ta.SequenceBatch.from_strings(TEXTS, ["a", "b", "c", "d"])
 
 
-def test_layout(batch):
+def test_the_layout_and_single_sequences(batch):
     assert len(batch) == 4 and batch.names == ("a", "b", "c", "d") and batch.alphabet is ta.PROTEIN
     assert batch.codes.dtype == np.uint8 and batch.offsets.dtype == batch.lengths.dtype == np.int64
     assert batch.offsets.tolist() == [0, 6, 8, 10, 13] and batch.lengths.tolist() == [6, 2, 2, 3]
     assert batch.letters.tobytes() == b"MKVlagWWX*mkv"
     assert ta.PROTEIN.decode(batch.codes) == "MKVLAGWWX*MKV"
     assert repr(batch) == "<SequenceBatch: 4 protein sequences, 13 residues>"
-
-
-def test_one_sequence(batch):
     assert str(batch[0]) == "MKVlag" and len(batch[-1]) == 3 and batch[np.int64(1)].name == "b"
     assert np.array_equal(batch[3].codes, batch.codes[10:])
     assert [str(sequence) for sequence in batch] == TEXTS
@@ -147,10 +144,13 @@ def test_batches_go_to_other_processes(batch):
         assert pool.submit(scores_of, batch).result() == scores_of(batch)
 
 
-def test_arrays_cannot_be_written_to(batch):
+def test_arrays_cannot_be_written_to_and_may_have_strides(batch):
     for array in (batch.codes, batch.offsets, batch.letters, batch[1:].codes, batch[[0]].offsets):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 1
+    wide = np.zeros((13, 2), np.uint8)
+    made = replace(batch, codes=wide[:, 0])
+    assert made.codes.flags.c_contiguous and scores_of(made)
 
 
 CODES, OFFSETS = np.zeros(13, np.uint8), np.array([0, 6, 8, 10, 13])
@@ -187,12 +187,6 @@ CODES, OFFSETS = np.zeros(13, np.uint8), np.array([0, 6, 8, 10, 13])
 def test_arrays_that_make_no_batch(batch, changes, words):
     with pytest.raises(ValueError, match=words):
         replace(batch, **changes)
-
-
-def test_arrays_in_strides_are_taken(batch):
-    wide = np.zeros((13, 2), np.uint8)
-    made = replace(batch, codes=wide[:, 0])
-    assert made.codes.flags.c_contiguous and scores_of(made)
 
 
 def test_names_and_lengths_alone(batch):

@@ -23,7 +23,6 @@ READS_TEXT = b">a one\nAC-GT\nac\n>\nA.C\n>b\n\n>a\nNN__\n"
 
 
 def records(blocks):
-    """(name, letters) of all."""
     return [
         (name, block.letters[block.offsets[k] : block.offsets[k + 1]].tobytes().decode())
         for block in blocks
@@ -157,11 +156,18 @@ def test_survey(reads, tmp_path):
             survey(source)
 
 
-def test_closed_standard_input(monkeypatch):
+def test_streams_that_are_closed_or_endless(monkeypatch):
     monkeypatch.setattr(sys, "stdin", None)
     with pytest.raises(ta.InputError) as error:
         ta.read_sequences("-")
     assert str(error.value) == "standard input: it is closed: give the program something to read, or name a file"
+
+    class Blanks:
+        def read(self, size):
+            return b"\n" * size
+
+    with pytest.raises(ta.InputError, match="neither FASTA nor FASTQ"):
+        ta.read_sequences(Blanks())
 
 
 def test_a_stream_with_nothing_but_read():
@@ -199,15 +205,6 @@ def test_members_are_read_whole_whatever_their_sizes(data, size, pack):
     packed = b"".join(pack(data[k : k + size]) for k in range(0, len(data), size)) or pack(b"")
     with opened(io.BytesIO(packed)) as stream:
         assert stream.read() == data
-
-
-def test_endless_blanks_are_no_sequences():
-    class Blanks:
-        def read(self, size):
-            return b"\n" * size
-
-    with pytest.raises(ta.InputError, match="neither FASTA nor FASTQ"):
-        ta.read_sequences(Blanks())
 
 
 def test_messages_are_one_line_and_hold_no_control_characters(tmp_path):

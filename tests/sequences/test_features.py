@@ -27,15 +27,12 @@ def written(folder, text):
     return path
 
 
-def test_features_are_read(tmp_path):
+def test_features_are_read_and_others_named(tmp_path):
     assert read_features(written(tmp_path, GFF), BATCH) == (
         Feature("a b", 1, 5, "Domain", "SH3; like"),
         Feature("c", 0, 4, "signal peptide", "x2"),
         Feature("c", 2, 3, "site", ""),
     )
-
-
-def test_others_are_named(tmp_path):
     lines = "".join(f"other{k}\t.\tsite\t1\t1\t.\t.\t.\t.\n" for k in range(12))
     path = written(tmp_path, lines + "c\t.\tsite\t3\t3\t.\t.\t.\t.\n")
     with pytest.warns(TropalignWarning, match="not in the family are left out: other0, .*, other9 and 2 more$"):

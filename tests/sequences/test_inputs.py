@@ -63,18 +63,19 @@ def test_understood(sequences, names):
     assert batch.names == names and [batch.text(k) for k in range(2)] == [ONE, TWO]
 
 
-def test_align_all_takes_the_same():
+def test_align_and_align_all_take_the_same_but_no_empty_side():
     (wanted,) = ta.align_all([ONE, TWO])
     for sequences in ({"a": ONE, "b": TWO}, [SeqRecord(Seq(ONE), "a"), SeqRecord(Seq(TWO), "b")]):
         (table,) = ta.align_all(sequences)
         assert table.score.tolist() == wanted.score.tolist() and table.row(0).query == "a"
-
-
-def test_align_keeps_names():
     row = ta.align(SeqRecord(Seq(ONE), "x"), Sequence("y", TWO, ta.PROTEIN))
     assert (row.query, row.target) == ("x", "y")
     row = ta.align(ONE.encode(), Seq(TWO))
     assert (row.query, row.target) == ("query", "target")
+    batch = ta.SequenceBatch.from_strings([ONE, TWO])
+    for sides in ((batch, []), (batch, batch[0:0]), (batch[0:0], batch), (batch[0:0],)):
+        with pytest.raises(ta.InputError, match="there is no sequence: give one or more"):
+            ta.align_all(*sides)
 
 
 def test_files(tmp_path):
@@ -157,13 +158,6 @@ def test_refused(sequences, sentence):
 def test_missing_values_are_never_aligned(call):
     with pytest.raises(ta.InputError, match="is no sequence"):
         call()
-
-
-def test_empty_sides():
-    batch = ta.SequenceBatch.from_strings([ONE, TWO])
-    for sides in ((batch, []), (batch, batch[0:0]), (batch[0:0], batch), (batch[0:0],)):
-        with pytest.raises(ta.InputError, match="there is no sequence: give one or more"):
-            ta.align_all(*sides)
 
 
 @pytest.mark.parametrize(

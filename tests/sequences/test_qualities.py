@@ -15,7 +15,6 @@ from tropalign.sequences import NUCLEOTIDE, SequenceBatch, SequenceStore, read_s
 
 @pytest.fixture
 def reads(tmp_path):
-    """A file of random reads, and what dnaio reads there."""
     rng = np.random.default_rng(3)
     path = tmp_path / "reads.fq"
     with open(path, "w") as file:
@@ -50,7 +49,7 @@ def test_are_read_where_they_are_wanted_only(reads):
     assert plain.fingerprint() != scored.fingerprint()  # a run with other qualities is another run
 
 
-def test_files_without_any(tmp_path):
+def test_files_without_any_and_stores_hold_none(tmp_path, reads):
     fasta, fastq = tmp_path / "a.fa", tmp_path / "b.fq"
     fasta.write_text(">a\nACG\n>b\nAC\n")
     fastq.write_text("@c\nAC GT\n+\n!I#I~\n")
@@ -58,6 +57,10 @@ def test_files_without_any(tmp_path):
     both = read_sequences([fasta, fastq], qualities=True)
     assert scores_of(both) == [[255] * 3, [255] * 2, [0, 40, 40, 93]]  # the blank's own is left out with it
     assert scores_of(read_sequences([fastq, fasta], qualities=True))[0] == [0, 40, 40, 93]
+    path = tmp_path / "reads.tdb"
+    SequenceStore.build(reads[0], path)
+    with pytest.warns(TropalignWarning, match=r"reads\.tdb: a sequence store holds no qualities"):
+        assert read_sequences(path, qualities=True).qualities is None
 
 
 def test_empty_reads_and_gaps_leave_theirs_out(tmp_path):
@@ -77,13 +80,6 @@ def test_what_is_no_quality(tmp_path, end):
     assert len(read_sequences(path)) == 2
 
 
-def test_a_store_holds_none(tmp_path, reads):
-    path = tmp_path / "reads.tdb"
-    SequenceStore.build(reads[0], path)
-    with pytest.warns(TropalignWarning, match=r"reads\.tdb: a sequence store holds no qualities"):
-        assert read_sequences(path, qualities=True).qualities is None
-
-
 @pytest.fixture
 def batch():
     made = SequenceBatch.from_strings({"a": "ACG", "b": "TTGA"}, alphabet=NUCLEOTIDE)
@@ -92,11 +88,13 @@ def batch():
     )
 
 
-def test_go_where_the_letters_go(batch):
+def test_go_where_the_letters_go_and_change_no_alignment(batch):
     assert scores_of(batch.reverse_complement()) == [[2, 1, 0], [6, 5, 4, 3]]
     assert scores_of(batch[[1, 0]]) == [[3, 4, 5, 6], [0, 1, 2]]
     for other in (copy.deepcopy(batch), pickle.loads(pickle.dumps(batch))):
         assert scores_of(other) == scores_of(batch) and other.fingerprint() == batch.fingerprint()
+    (table,) = tropalign.align_all(batch, strand="both")
+    assert table.queries.qualities is not None and len(table) == 1
 
 
 @pytest.mark.parametrize(
@@ -106,8 +104,3 @@ def test_go_where_the_letters_go(batch):
 def test_wrong_arrays(batch, values, text):
     with pytest.raises(ValueError, match=text):
         SequenceBatch(batch.codes, batch.offsets, batch.names, batch.alphabet, batch.letters, qualities=values)
-
-
-def test_alignment_does_not_care(batch):
-    (table,) = tropalign.align_all(batch, strand="both")
-    assert table.queries.qualities is not None and len(table) == 1

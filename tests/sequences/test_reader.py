@@ -72,21 +72,11 @@ def test_unknown_letters_are_counted(tmp_path):
     )
 
 
-def test_alphabet_that_contradicts_the_letters_is_said(tmp_path):
+def test_alphabets_that_contradict_the_letters(tmp_path):
     path = tmp_path / "a.fa"
     path.write_text(">a\nACGTACGTACGT\n")
     with pytest.warns(ta.TropalignWarning, match="as asked, but judged by its letters it is nucleotide"):
         ta.read_sequences(path, alphabet=ta.PROTEIN)
-
-
-def test_skip_empty(tmp_path):
-    path = tmp_path / "a.fa"
-    path.write_text(">a\n\n>b\nMKV\n")
-    assert ta.read_sequences(path, skip_empty=True).names == ("b",)
-
-
-def test_alphabet_that_contradicts_the_letters_is_said_the_other_way(tmp_path):
-    path = tmp_path / "a.fa"
     path.write_text(">a\nMKVLAAGWHHE\n")
     with pytest.warns(ta.TropalignWarning) as given:
         ta.read_sequences(path, alphabet=ta.NUCLEOTIDE)
@@ -94,6 +84,18 @@ def test_alphabet_that_contradicts_the_letters_is_said_the_other_way(tmp_path):
         f"{path}: read as nucleotide as asked, but judged by its letters it is protein",
         f"{path}, record 'a': 2 letters outside the nucleotide alphabet, the first 'L' at position 4; read as N",
     ]
+
+
+def test_empty_sequences_are_skipped_and_counted(tmp_path):
+    path = tmp_path / "a.fa"
+    path.write_text(">a\n\n>b\nMKV\n")
+    assert ta.read_sequences(path, skip_empty=True).names == ("b",)
+    path.write_bytes(b">a\n>b\nMKV\n>b\nMKV\n")
+    with pytest.raises(ta.InputError, match="record 'b': records 2 and 3 have the same name"):
+        ta.read_sequences(path, skip_empty=True)
+    path.write_bytes(b">a\n>b\n")
+    with pytest.raises(ta.InputError, match="every sequence is empty: there is nothing to read"):
+        ta.read_sequences(path, skip_empty=True)
 
 
 @pytest.mark.parametrize(
@@ -162,16 +164,6 @@ def test_damaged_compressed_file(tmp_path):
     path.write_bytes(packed[:100] + b"xxxx" + packed[104:])
     with pytest.raises(ta.InputError, match=r"the compressed file is damaged \(.*\): fetch or write it again"):
         ta.read_sequences(path)
-
-
-def test_record_numbers_count_the_empty_ones(tmp_path):
-    path = tmp_path / "a.fa"
-    path.write_bytes(b">a\n>b\nMKV\n>b\nMKV\n")
-    with pytest.raises(ta.InputError, match="record 'b': records 2 and 3 have the same name"):
-        ta.read_sequences(path, skip_empty=True)
-    path.write_bytes(b">a\n>b\n")
-    with pytest.raises(ta.InputError, match="every sequence is empty: there is nothing to read"):
-        ta.read_sequences(path, skip_empty=True)
 
 
 def test_one_name_in_two_files(tmp_path):

@@ -24,7 +24,6 @@ LINES = st.lists(
 
 
 def spelled(lines):
-    """A file of these records."""
     return b"".join(
         end.join([b"@" + name, letters, b"+" + name if plus == b"same" else plus, b"I" * len(letters), b""])
         for name, letters, plus, end in lines
@@ -32,7 +31,6 @@ def spelled(lines):
 
 
 def by_dnaio(data):
-    """Names, descriptions and letters up to the first fault, and its message and line."""
     found = []
     try:
         with dnaio.open(io.BytesIO(data), mode="r", open_threads=0, fileformat="fastq") as reader:
@@ -45,7 +43,6 @@ def by_dnaio(data):
 
 
 def by_tropalign(data):
-    """The same, as blocks of records come."""
     found = []
     try:
         for block in records.records_of_file(io.BytesIO(data)):
@@ -151,15 +148,7 @@ def test_faults_are_told_with_their_line(data, line, part):
 
 PIECES = [b"a", b" ", b"\t", b">", b"@", b"\x7f", b"\xe9", b"\xc3", "\u00e9".encode(), "\u6f22".encode()]
 HEADERS = st.lists(
-    st.lists(
-        st.sampled_from(
-            [b"a", b" ", b"\t", b">", b"@", b"\x7f", "\u00e9".encode(), "\u6f22".encode(), b"\xe9", b"\xc3"]
-        )
-    )
-    .map(b"".join)
-    .map(lambda header: b"n" + header),
-    min_size=1,
-    max_size=9,
+    st.lists(st.sampled_from(PIECES)).map(lambda pieces: b"".join([b"n", *pieces])), min_size=1, max_size=9
 )
 
 

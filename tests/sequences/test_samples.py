@@ -27,20 +27,17 @@ def test_labels_tell_what_vsearch_was_seen_to_make_of_them(name, sample):
     assert by_label(name) == sample
 
 
-def test_underscores():
+def test_names_of_samples():
     assert [by_underscore(name) for name in ("S1_2", "a_b_17;size=3", "x")] == ["S1", "a_b", ""]
     assert samples_of(["S1_2", "a_b_17;size=3"], "underscore") == ["S1", "a_b"]
+    names, number = numbered(["b", "OTU_2", "a", "OTU_10", "b"])
+    assert names == ("OTU_10", "OTU_2", "a", "b") and number.tolist() == [3, 1, 2, 0, 3]
 
 
 @pytest.mark.parametrize(("name", "rule"), [("r8;sample=", "label"), ("-lead", "label"), ("read", "underscore")])
 def test_a_name_without_a_sample_is_refused(name, rule):
     with pytest.raises(InputError, match=f"record '{name}': its name tells no sample"):
         samples_of(["a.1", "b_2", name][2:], rule)
-
-
-def test_numbers_go_by_bytes():
-    names, number = numbered(["b", "OTU_2", "a", "OTU_10", "b"])
-    assert names == ("OTU_10", "OTU_2", "a", "b") and number.tolist() == [3, 1, 2, 0, 3]
 
 
 def test_files_are_samples():

@@ -54,11 +54,6 @@ def test_each_policy_reads_it_as_the_file(fasta, store, policy):
     assert blocks(store.path, policy) == blocks(fasta, policy)
 
 
-def test_refused_like_the_file(store):
-    with pytest.raises(InputError, match=r"x\.tdb, record 'b': the sequence is empty"):
-        tropalign.read_sequences(store.path)
-
-
 def test_large_ones_in_blocks_from_any_source(tmp_path):
     rng = np.random.default_rng(1)
     path = tmp_path / "many.fa"
@@ -94,66 +89,58 @@ def _long_file(tmp_path):
     return path
 
 
-def test_it_knows_a_store(fasta, store, tmp_path):
+def test_a_store_is_known_by_its_magic(fasta, store, tmp_path):
     assert is_store(store.path)
     assert not is_store(fasta)
     assert not is_store("-")
     assert not is_store(tmp_path)
     assert not is_store(tmp_path / "none")
+    assert (tmp_path / "x.tdb").read_bytes().startswith(STORE_MAGIC)
 
 
 def changed(data, at, new):
     return data[:at] + new + data[at + len(new) :]
 
 
+def with_entry(name, **entry):
+    """What makes a file whose manifest says something else of an array, with a checksum that is right."""
+    return lambda data: with_manifest(data, lambda manifest: manifest["arrays"][name].update(entry))
+
+
+def with_byte(array, at, byte):
+    return lambda data: changed(data, manifest_of(data)["arrays"][array]["begin"] + at, byte)
+
+
+DAMAGED = "the store is damaged"
+DESCENDS = f"{DAMAGED} (its offsets do not ascend to the end of what they divide)"
+NEWER = "tropalign 9.9 wrote this store in a newer form: use that version, or build it again with tropalign db build"
 BROKEN = {
     "empty": (lambda d: b"", "the file is empty"),
     "another file": (lambda d: b"MThd" + d, "this is no sequence store: build it with tropalign db build"),
-    "cut short": (
-        lambda d: d[:-100],
-        "the store is damaged (its end is missing): build it again with tropalign db build",
-    ),
-    "only its begin": (lambda d: d[:20], "the store is damaged (its end is missing)"),
+    "cut short": (lambda d: d[:-100], f"{DAMAGED} (its end is missing): build it again with tropalign db build"),
+    "only its begin": (lambda d: d[:20], f"{DAMAGED} (its end is missing)"),
     "manifest changed": (
         lambda d: changed(d, len(d) - END_BYTES - 9, b"7"),
-        "the store is damaged (its manifest is not the one that was written)",
+        f"{DAMAGED} (its manifest is not the one that was written)",
     ),
     "manifest's size": (
         lambda d: changed(d, len(d) - END_BYTES, b"\xff" * 8),
-        "the store is damaged (its manifest does not fit)",
+        f"{DAMAGED} (its manifest does not fit)",
     ),
-    "an array beyond the end": (
-        lambda d: with_manifest(d, lambda m: m["arrays"]["names"].update(bytes=1 << 40)),
-        "the store is damaged (its names reach beyond its end)",
-    ),
-    "an array before the begin": (
-        lambda d: with_manifest(d, lambda m: m["arrays"]["names"].update(begin=-4096)),
-        "the store is damaged (its names reach beyond its end)",
-    ),
+    "an array beyond the end": (with_entry("names", bytes=1 << 40), f"{DAMAGED} (its names reach beyond its end)"),
+    "an array before the begin": (with_entry("names", begin=-4096), f"{DAMAGED} (its names reach beyond its end)"),
     "an array that is not there": (
         lambda d: with_manifest(d, lambda m: m["arrays"].pop("names")),
-        "the store is damaged (its manifest lacks what a store has)",
+        f"{DAMAGED} (its manifest lacks what a store has)",
     ),
-    "offsets too few": (
-        lambda d: with_manifest(d, lambda m: m["arrays"]["offsets"].update(bytes=16)),
-        "the store is damaged (its offsets do not ascend to the end of what they divide)",
-    ),
-    "no offset": (
-        lambda d: with_manifest(d, lambda m: m["arrays"]["offsets"].update(bytes=0)),
-        "the store is damaged (its offsets do not ascend to the end of what they divide)",
-    ),
-    "offsets descend": (
-        lambda d: changed(d, manifest_of(d)["arrays"]["offsets"]["begin"] + 8, b"\x07"),
-        "the store is damaged (its offsets do not ascend to the end of what they divide)",
-    ),
+    "offsets too few": (with_entry("offsets", bytes=16), DESCENDS),
+    "no offset": (with_entry("offsets", bytes=0), DESCENDS),
+    "offsets descend": (with_byte("offsets", 8, b"\x07"), DESCENDS),
     "order": (
-        lambda d: changed(d, manifest_of(d)["arrays"]["by_length"]["begin"], b"\x04"),
-        "the store is damaged (the order by length names sequences that are not there)",
+        with_byte("by_length", 0, b"\x04"),
+        f"{DAMAGED} (the order by length names sequences that are not there)",
     ),
-    "a newer form": (
-        lambda d: with_manifest(d, lambda m: m.update(layout=3, made_by="tropalign 9.9")),
-        "tropalign 9.9 wrote this store in a newer form: use that version, or build it again with tropalign db build",
-    ),
+    "a newer form": (lambda d: with_manifest(d, lambda m: m.update(layout=3, made_by="tropalign 9.9")), NEWER),
 }
 
 
@@ -217,11 +204,13 @@ def test_verify_finds_a_changed_byte_in_each_array(store, tmp_path, name):
         SequenceStore.open(path).verify()
 
 
-def test_what_is_no_file(tmp_path):
+def test_what_cannot_be_read_as_a_store(tmp_path, store):
     with pytest.raises(InputError, match="there is no such file"):
         SequenceStore.open(tmp_path / "none.tdb")
     with pytest.raises(InputError, match="cannot be read"):
         SequenceStore.open(tmp_path)
+    with pytest.raises(InputError, match=r"x\.tdb, record 'b': the sequence is empty"):
+        tropalign.read_sequences(store.path)
 
 
 def test_a_failed_build_leaves_what_was_there(store, tmp_path):
@@ -234,10 +223,12 @@ def test_a_failed_build_leaves_what_was_there(store, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["bad.fa", "x.fa", "x.tdb"]
 
 
-def test_an_output_is_never_an_input(fasta, store):
+def test_a_store_that_cannot_be_written(fasta, store):
     for path in (fasta, store.path):
         with pytest.raises(UsageError, match="is an input: name another file to write to"):
             SequenceStore.build([path], path)
+    with pytest.raises((ResourceError, InputError)):
+        SequenceStore.build(fasta, "/proc/x.tdb")
 
 
 def test_while_another_process_writes_it(fasta, tmp_path):
@@ -251,15 +242,6 @@ def test_while_another_process_writes_it(fasta, tmp_path):
             SequenceStore.build(fasta, path)
         other.communicate("\n")
     assert len(SequenceStore.build(fasta, path)) == 4
-
-
-def test_full_disk(fasta):
-    with pytest.raises((ResourceError, InputError)):
-        SequenceStore.build(fasta, "/proc/x.tdb")
-
-
-def test_the_file_begins_with_its_magic(store, tmp_path):
-    assert (tmp_path / "x.tdb").read_bytes().startswith(STORE_MAGIC)
 
 
 def test_names_beyond_ascii_are_kept_and_older_programs_know_that_they_are_there(fasta, tmp_path):

@@ -45,7 +45,6 @@ def table(tmp_path, text):
 
 
 def told(taxa):
-    """Taxid and lineage per sequence."""
     return [(taxid, taxa.lineages[k]) for taxid, k in zip(taxa.taxids.tolist(), taxa.lineage.tolist(), strict=True)]
 
 
@@ -67,31 +66,28 @@ def test_accessions(tmp_path, is_packed):
     assert store.taxa.taxids.tolist() == [10, 11, 12, 13, 14, 7]
 
 
-def test_a_name_goes_before_an_accession_and_a_version_before_others(tmp_path):
+def test_tables_name_sequences(tmp_path):
     (tmp_path / "x.fa").write_text(">sp|P1|A\nMKV\n>NP_1.2\nMKV\n>NP_1.3\nMKV\n>NP_2.5\nMKV\n")
     given = "sp|P1|A\t1\nNP_1.1\t2\nNP_1.2\t3\nNP_2.1\t4\nNP_2.2\t4\n"
     with pytest.warns(TropalignWarning, match="names are not in the files"):
         store = SequenceStore.build(tmp_path / "x.fa", tmp_path / "x.tdb", table(tmp_path, given))
     assert store.taxa.taxids.tolist() == [1, 3, 0, 4]  # of NP_1.3 two versions say two taxa
-
-
-def test_names_that_are_no_accessions_have_the_taxids_of_their_own_lines():
-    """Contigs are no versions of one another, a bar is no database, and a number of GenBank (gi) no accession."""
+    # Contigs are no versions of one another, a bar is no database, and a number of GenBank (gi) no accession.
     rows = {name: TableRow(9606, "", 1) for name in ("contig.1", "contig1", "5", "contig_7")}
     for name in ("contig.2", "contig", "sampleA|contig1", "gi|5|ref|ZZ_1.1|", "contig_7.1"):
         assert TaxonTable("t", rows).name_of(name) is None
 
 
-def test_headers_of_uniprot_have_taxids(fasta, tmp_path):
+def test_headers_have_taxids_in_stores_and_tables(fasta, tmp_path):
     store = SequenceStore.build(fasta, tmp_path / "x.tdb")
     assert told(store.taxa) == [(9606, ""), (0, ""), (0, ""), (4, "")]
     store.verify()
-
-
-def test_a_table_goes_before_headers(fasta, tmp_path):
     text = "accession\ttaxid\n# a remark\n\nb\t562\tBacteria;E. coli\na\t83333\t\nb\t562\tBacteria;E. coli\n"
     store = SequenceStore.build(fasta, tmp_path / "x.tdb", table(tmp_path, text))
     assert told(store.taxa) == [(83333, ""), (562, "Bacteria;E. coli"), (0, ""), (4, "")]
+    store = SequenceStore.build(fasta, tmp_path / "x.tdb")
+    stored = stored_batch(store.path, 0)
+    assert told(stored.taxa) == told(store.taxa) and told(stored[[3, 0]].taxa) == [(4, ""), (9606, "")]
 
 
 @pytest.mark.parametrize("is_archive", [False, True])
@@ -139,12 +135,6 @@ def test_a_batch_has_the_taxa_of_its_store(fasta, tmp_path):
     assert told(pickle.loads(pickle.dumps(batch)).taxa) == expected
     plain = ta.read_sequences(tmp_path / "z.fa")
     assert plain.taxa is None and plain[[0]].taxa is None and pickle.loads(pickle.dumps(plain)).taxa is None
-
-
-def test_a_store_that_stays_in_its_file(fasta, tmp_path):
-    store = SequenceStore.build(fasta, tmp_path / "x.tdb")
-    stored = stored_batch(store.path, 0)
-    assert told(stored.taxa) == told(store.taxa) and told(stored[[3, 0]].taxa) == [(4, ""), (9606, "")]
 
 
 def test_nothing_changes_where_nothing_is_known(tmp_path):

@@ -112,7 +112,6 @@ def storage_settings(request, tmp_path):
 
 @pytest.fixture
 def storage(storage_settings):
-    """An empty storage on each of the engines in turn."""
     from tropalign.serve.storage import Storage
 
     with Storage.open(storage_settings) as storage:

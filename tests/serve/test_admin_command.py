@@ -208,7 +208,6 @@ def test_a_strange_archive_makes_nothing(admin, tmp_path, members, sentence):
 
 
 def damaged(data, begin, step):
-    """A database with other bytes here and there."""
     found = bytearray(data)
     for place in range(begin, len(found), step):
         found[place] ^= 0xFF

@@ -7,11 +7,16 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 
 pytest.importorskip("sqlalchemy", reason="the server's modules are not installed: pip install 'tropalign[serve]'")
 pytest.importorskip("fastapi", reason="the server's modules are not installed: pip install 'tropalign[serve]'")
+
+from serve.storage.storage_files import Clock, new_job, run_next, submit
+from serve.work.job_desk import wait_until
 
 from tropalign.cli.main import main
 from tropalign.errors import UsageError
@@ -19,7 +24,9 @@ from tropalign.serve import hook_calls
 from tropalign.serve.hook_calls import call, check_hook, hook_host, is_public
 from tropalign.serve.records import Job, State
 from tropalign.serve.settings import Limits, Settings
+from tropalign.serve.storage import Storage
 from tropalign.serve.storage.hooks import CLAIM_SECONDS, PAUSES
+from tropalign.serve.work import messenger
 
 JOB = Job("id", "ann", "pairs", "mine", (), State.DONE, "k", {}, "command", "1", 0.0, finished=60.0)
 TOLD = {
@@ -90,6 +97,9 @@ def test_addresses_that_may_be_called():
     check_hook("http://chat.local:8065/hooks/1", ("Chat.local:8065",))
     check_hook("http://chat.local/hooks/1", ("chat.local",))
     check_hook("https://chat.local:443/hooks/1", ("chat.local",))
+    words = ["*", "Chat.Local", "10.0.0.1:08025"]
+    assert list(map(hook_host, words)) == ["*", "chat.local", "10.0.0.1:8025"]
+    assert is_public("93.184.215.14") and is_public("2606:2800:21f:cb07:6820:80da:af6b:8b2c")
 
 
 @pytest.mark.parametrize(
@@ -101,11 +111,6 @@ def test_words_that_are_no_host_are_refused_at_the_start(word, capsys):
     assert "is no host: write chat.example.org, localhost:8025, or * for any" in capsys.readouterr().err
 
 
-def test_hosts_of_an_operator_are_read():
-    words = ["*", "Chat.Local", "10.0.0.1:08025"]
-    assert list(map(hook_host, words)) == ["*", "chat.local", "10.0.0.1:8025"]
-
-
 @pytest.mark.parametrize(
     "address",
     ["127.0.0.1", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1", "0.0.0.0", "224.0.0.1",
@@ -114,10 +119,6 @@ def test_hosts_of_an_operator_are_read():
 )  # fmt: skip
 def test_addresses_that_are_not_public(address):
     assert not is_public(address)
-
-
-def test_public_addresses():
-    assert is_public("93.184.215.14") and is_public("2606:2800:21f:cb07:6820:80da:af6b:8b2c")
 
 
 def test_a_name_with_a_private_address_is_not_called(monkeypatch):
@@ -191,10 +192,6 @@ def test_an_answer_that_drips_is_not_waited_for(scheme, head, monkeypatch):
 
 
 def test_hooks_are_called_at_the_end_and_again_after_failures(storage):
-    from dataclasses import replace
-
-    from serve.storage.storage_files import Clock, new_job, run_next
-
     clock = storage.hooks._clock = Clock()
     job = storage.jobs.submit(replace(new_job(storage), hook="https://a.example/"), Limits())[0]
     assert storage.hooks.claim(9) == ()
@@ -211,8 +208,6 @@ def test_hooks_are_called_at_the_end_and_again_after_failures(storage):
 
 
 def test_a_claimed_hook_is_nobody_elses_for_a_while(storage):
-    from serve.storage.storage_files import Clock, run_next, submit
-
     clock = storage.hooks._clock = Clock()
     submit(storage, hook="https://a.example/")
     run_next(storage)
@@ -223,10 +218,6 @@ def test_a_claimed_hook_is_nobody_elses_for_a_while(storage):
 
 
 def test_two_who_claim_at_once_get_no_hook_twice(storage):
-    from concurrent.futures import ThreadPoolExecutor
-
-    from serve.storage.storage_files import run_next, submit
-
     for owner in "abcdefgh":
         submit(storage, owner, owner, hook="https://a.example/")
         run_next(storage)
@@ -237,8 +228,6 @@ def test_two_who_claim_at_once_get_no_hook_twice(storage):
 
 
 def test_one_hook_of_each_user_at_a_time_and_what_has_failed_comes_last(storage):
-    from serve.storage.storage_files import Clock, run_next, submit
-
     clock = storage.hooks._clock = Clock()
     for owner, url in (("ann", "1"), ("ann", "2"), ("ann", "3"), ("bob", "4"), ("eve", "5")):
         submit(storage, owner, url, hook=url)
@@ -257,11 +246,6 @@ def test_one_hook_of_each_user_at_a_time_and_what_has_failed_comes_last(storage)
 
 
 def test_a_messenger_calls_and_gives_up(tmp_path, receiver, monkeypatch):
-    from serve.storage.storage_files import run_next, submit
-
-    from tropalign.serve.storage import Storage
-    from tropalign.serve.work import messenger
-
     monkeypatch.setattr(messenger, "LOOK_SECONDS", 0.02)
     monkeypatch.setattr("tropalign.serve.storage.hooks.PAUSES", ())
     settings = Settings(folder=tmp_path / "served", hook_hosts=(receiver.host,))
@@ -280,11 +264,6 @@ def test_a_messenger_calls_and_gives_up(tmp_path, receiver, monkeypatch):
 
 
 def test_slow_hooks_hold_up_no_other_user(tmp_path, receiver, monkeypatch):
-    from serve.storage.storage_files import run_next, submit
-
-    from tropalign.serve.storage import Storage
-    from tropalign.serve.work import messenger
-
     monkeypatch.setattr(messenger, "LOOK_SECONDS", 0.02)
     settings = Settings(folder=tmp_path / "served", hook_hosts=(receiver.host,))
     with Storage.open(settings) as storage:
@@ -304,10 +283,6 @@ def test_slow_hooks_hold_up_no_other_user(tmp_path, receiver, monkeypatch):
 
 
 def test_the_end_of_a_server_waits_for_no_call(tmp_path, receiver):
-    from serve.storage.storage_files import run_next, submit
-
-    from tropalign.serve.storage import Storage
-
     with Storage.open(Settings(folder=tmp_path / "served")) as storage:
         for owner in map(str, range(20)):
             submit(storage, owner, owner, hook=f"http://{receiver.host}/hangs")
@@ -323,10 +298,3 @@ def test_the_end_of_a_server_waits_for_no_call(tmp_path, receiver):
             assert time.monotonic() - begin < hook_calls.SECONDS / 2
         finally:
             server.kill()
-
-
-def wait_until(is_so):
-    until = time.monotonic() + 60
-    while not is_so():
-        assert time.monotonic() < until
-        time.sleep(0.01)

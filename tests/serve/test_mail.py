@@ -13,7 +13,8 @@ pytest.importorskip("fastapi", reason="the server's modules are not installed: p
 
 from dataclasses import replace
 
-from serve.test_hooks import wait_until
+from serve.storage.storage_files import run_next, submit
+from serve.work.job_desk import wait_until
 
 from tropalign.cli.main import main
 from tropalign.errors import UsageError
@@ -22,6 +23,8 @@ from tropalign.serve.hook_calls import told_where
 from tropalign.serve.mail import MailServer, check_mail, is_mail, message_of, send
 from tropalign.serve.records import Job, State
 from tropalign.serve.settings import Settings
+from tropalign.serve.storage import Storage
+from tropalign.serve.work import messenger
 
 JOB = Job("id", "ann", "pairs", "kinases", (), State.DONE, "k", {}, "command", "1", 0.0, finished=60.0)
 SERVER = MailServer("smtp.example", 25, "tropalign@a.example", ("a.example",))
@@ -61,8 +64,6 @@ class Session(socketserver.StreamRequestHandler):
 
 @pytest.fixture
 def post():
-    """A mail server that keeps what it gets."""
-
     class Post(socketserver.ThreadingTCPServer):
         daemon_threads, allow_reuse_address = True, True
         hangs = refuses = False
@@ -77,9 +78,13 @@ def post():
         thread.join()
 
 
-def test_what_is_an_address_of_e_mail():
+def test_what_is_an_address_and_who_may_be_told(tmp_path):
     assert is_mail("ann@a.example") and is_mail("mailto:ann")
     assert not is_mail("https://ann@a.example/") and not is_mail("a.example")
+    settings = Settings(folder=tmp_path, mail=SERVER, hook_hosts=("chat.example",))
+    assert told_where(settings) == "an e-mail address at a.example, or a web hook (at chat.example)"
+    assert told_where(Settings(folder=tmp_path, mail=replace(SERVER, domains=("*",)))) == "an e-mail address"
+    assert told_where(Settings(folder=tmp_path)) == ""
 
 
 @pytest.mark.parametrize("address", ["ann@a.example", "mailto:ann@A.Example", "ann+jobs@a.example"])
@@ -134,14 +139,11 @@ def test_a_password_is_told_to_this_machine_or_by_tls_alone(post, monkeypatch):
     assert "secret" not in repr(known)
 
 
-def test_failures_are_said(post):
+def test_failures_of_a_mail_server_are_said_and_not_waited_for(post, monkeypatch):
     post.refuses = True
     assert "no such user" in send("ann@a.example", post.mail, JOB)
     assert "refused" in send("ann@a.example", replace(post.mail, port=1), JOB)
     assert send("ann@b.example", post.mail, JOB).startswith("UsageError")  # the operator has changed the rules
-
-
-def test_a_mail_server_that_does_not_go_on_is_not_waited_for(post, monkeypatch):
     monkeypatch.setattr(mail, "SECONDS", 0.6)
     post.hangs = True
     begin = time.monotonic()
@@ -150,11 +152,6 @@ def test_a_mail_server_that_does_not_go_on_is_not_waited_for(post, monkeypatch):
 
 
 def test_a_messenger_writes_and_gives_up(tmp_path, post, monkeypatch, capsys):
-    from serve.storage.storage_files import run_next, submit
-
-    from tropalign.serve.storage import Storage
-    from tropalign.serve.work import messenger
-
     monkeypatch.setattr(messenger, "LOOK_SECONDS", 0.02)
     monkeypatch.setattr("tropalign.serve.storage.hooks.PAUSES", ())
     settings = Settings(folder=tmp_path / "served", mail=post.mail)
@@ -172,13 +169,6 @@ def test_a_messenger_writes_and_gives_up(tmp_path, post, monkeypatch, capsys):
         assert noted == [("hook given up", job.id, "a.example")]
         wait_until(lambda: f"tropalign: e-mail of job {job.id}: SMTPRecipientsRefused" in capsys.readouterr().err)
         writer.stop()
-
-
-def test_forms_say_who_may_be_told(tmp_path):
-    settings = Settings(folder=tmp_path, mail=SERVER, hook_hosts=("chat.example",))
-    assert told_where(settings) == "an e-mail address at a.example, or a web hook (at chat.example)"
-    assert told_where(Settings(folder=tmp_path, mail=replace(SERVER, domains=("*",)))) == "an e-mail address"
-    assert told_where(Settings(folder=tmp_path)) == ""
 
 
 @pytest.mark.parametrize(

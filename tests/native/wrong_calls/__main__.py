@@ -16,7 +16,6 @@ GROUPS = sorted(path.stem for path in Path(__file__).parent.glob("[a-z]*.py") if
 
 
 def entries(group):
-    """All entries of a module."""
     for function in vars(import_module(f"native.wrong_calls.{group}")).values():
         if inspect.isgeneratorfunction(function):
             yield from function()

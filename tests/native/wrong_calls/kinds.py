@@ -16,7 +16,6 @@ _MISTAKEN = {
 
 
 def of(dtype: type, *values: Any) -> np.ndarray:
-    """An array of these values or rows."""
     return np.array(values, dtype)
 
 
@@ -25,8 +24,6 @@ i16, i32, i64, f32, f64 = (partial(of, dtype) for dtype in (np.int16, np.int32, 
 
 
 def at(place: Any, value: Any) -> Callable[[np.ndarray], np.ndarray]:
-    """The valid array with another value at a place."""
-
     def changed(array):
         made = array.copy()
         made[place] = value
@@ -36,7 +33,6 @@ def at(place: Any, value: Any) -> Callable[[np.ndarray], np.ndarray]:
 
 
 def part(*slices: Any) -> Callable[[np.ndarray], np.ndarray]:
-    """A contiguous copy of a part of the valid array."""
     return lambda array: array[slices].copy()
 
 

@@ -17,14 +17,6 @@ VOID = {"area", "base", "br", "col", "hr", "img", "input", "link", "meta", "sour
 
 
 class Site:
-    """A server at work.
-
-    Parameters
-    ----------
-    settings
-        Its own.
-    """
-
     def __init__(self, settings):
         import httpx
 
@@ -42,7 +34,6 @@ class Site:
 
     @property
     def login(self):
-        """What the server prints at its start, without its name."""
         return f"/login?token={local_token(self.settings.folder)}"
 
     def _start(self):
@@ -76,7 +67,6 @@ class Site:
             self._start()
 
     def work(self):
-        """Starts a worker."""
         from tropalign.serve.work.worker import settings_text
 
         command = [sys.executable, "-m", "tropalign.serve.work.worker"]
@@ -105,7 +95,6 @@ class Site:
         assert answer.status_code == 303, answer.text
 
     def page(self, path, status=200):
-        """A page, parsed."""
         answer = self.http.get(path)
         assert answer.status_code == status, answer.text
         return parsed(answer.text)
@@ -117,7 +106,6 @@ class Site:
         return self.http.post(f"/new/{verb}", files=[*parts, *files])
 
     def submit(self, verb="pairs", **fields):
-        """The job that a form makes."""
         if not any(name.startswith("queries") for name in fields):
             fields["queries__text"] = ">a\nMKV\n>b\nMKL"
         answer = self.send(verb, **fields)
@@ -125,7 +113,6 @@ class Site:
         return self.storage.jobs.get(answer.headers["location"].rpartition("/")[2])
 
     def finish(self, job, state=State.DONE, message="", **outputs):
-        """Does a worker's part: outputs are role=(name, media type, bytes)."""
         claimed = self.storage.queue.claim("a test", 60.0, 10)
         assert claimed.id == job.id
         files = []
@@ -148,8 +135,6 @@ def skip_without(verb):
 
 
 class Element:
-    """An element of a page, with what is inside."""
-
     def __init__(self, tag, attributes, parent):
         self.tag, self.attributes, self.parent, self.inside = tag, dict(attributes), parent, []
 
@@ -174,12 +159,10 @@ class Element:
                 yield from part.all(*tags, **attributes)
 
     def one(self, *tags, **attributes):
-        """The only one of these."""
         (found,) = self.all(*tags, **attributes)
         return found
 
     def above(self, tag):
-        """Whether it stands in such an element."""
         return self.parent is not None and (self.parent.tag == tag or self.parent.above(tag))
 
 

@@ -141,19 +141,16 @@ def test_mistakes_stand_beside_their_fields_and_nothing_is_lost(site, fields, se
     assert page.one("textarea", id="queries.text").text.strip() == fields["queries__text"].strip()
 
 
-def test_scripts_get_mistakes_as_json(site):
-    answer = site.http.post("/new/pairs", files={"queries.text": (None, "")}, headers={"Accept": "application/json"})
-    assert answer.status_code == 422
-    assert answer.json() == {"error": "Queries: nothing is given: paste it, or choose a file", "field": "queries"}
-
-
-def test_what_was_kept_is_not_anybodys_file(site):
+def test_what_is_sent_is_kept_to_its_user(site):
     answer = site.send("pairs", queries__kept=f"file:{'0' * 64}:a.fa")
     assert answer.status_code == 422
     answer = site.send("pairs", queries__kept="file:../../etc/passwd:a.fa")
     assert answer.status_code == 422
     answer = site.send("pairs", queries__kept="nonsense")
     assert answer.status_code == 422
+    answer = site.http.post("/new/pairs", files={"queries.text": (None, "")}, headers={"Accept": "application/json"})
+    assert answer.status_code == 422
+    assert answer.json() == {"error": "Queries: nothing is given: paste it, or choose a file", "field": "queries"}
 
 
 def test_a_job_is_run_again_with_changes(site):
@@ -263,6 +260,15 @@ def test_a_finished_job_shows_its_result(site):
     assert not list(page.all("iframe")) and not list(page.all("progress"))
 
 
+def test_a_report_stands_in_a_frame_that_is_an_origin_of_its_own(site):
+    job = site.submit(outputs=["report"])
+    site.finish(job, main=TSV, report=REPORT)
+    page = check_page(site.page(f"/jobs/{job.id}"))
+    frame = page.one("iframe")
+    assert frame["sandbox"] == "allow-scripts allow-downloads allow-popups allow-popups-to-escape-sandbox"
+    assert site.http.get(frame["src"]).content == REPORT[2]
+
+
 def test_a_list_shows_what_jobs_took_and_several_are_stopped_or_deleted(site):
     done, *waiting = (site.submit(queries__text=f">a{k}\nMKV", title=f"job{k}") for k in range(4))
     site.finish(done, main=TSV)
@@ -337,15 +343,6 @@ def test_a_form_says_before_that_too_many_jobs_wait(tmp_path, server_modules):
         made.close()
 
 
-def test_a_report_stands_in_a_frame_that_is_an_origin_of_its_own(site):
-    job = site.submit(outputs=["report"])
-    site.finish(job, main=TSV, report=REPORT)
-    page = check_page(site.page(f"/jobs/{job.id}"))
-    frame = page.one("iframe")
-    assert frame["sandbox"] == "allow-scripts allow-downloads allow-popups allow-popups-to-escape-sandbox"
-    assert site.http.get(frame["src"]).content == REPORT[2]
-
-
 @pytest.mark.parametrize("state", [State.FAILED, State.REFUSED])
 def test_a_failure_is_told_in_full(site, state):
     job = site.submit()
@@ -395,6 +392,12 @@ def test_lists_are_live_while_something_is_going_on(site):
     assert "data-poll" not in site.page("/jobs").one("div", id="jobs").attributes
 
 
+def test_a_result_of_one_long_line_is_wrapped(site):
+    job = site.submit()
+    site.finish(job, main=("a.nwk", "text/plain", b"(a:1,b:2);\n"))
+    assert "wrap" in page_classes(site.page(f"/jobs/{job.id}"))
+
+
 @pytest.mark.parametrize(
     ("texts", "title"),
     [
@@ -414,7 +417,7 @@ def test_a_database_without_a_name_is_called_by_its_file(site):
     assert answer.json()["title"] == "swissprot.fa", answer.text
 
 
-def test_title_and_tags_are_changed(site):
+def test_title_tags_and_format_are_changed(site):
     job = site.submit()
     answer = site.http.post(f"/jobs/{job.id}/edit", data={"title": "New  title", "tags": "one, two"})
     assert answer.status_code == 303
@@ -422,6 +425,13 @@ def test_title_and_tags_are_changed(site):
     assert (changed.title, changed.tags) == ("New title", ("one", "two"))
     site.http.post(f"/jobs/{job.id}/edit", data={"title": " ", "tags": ""})
     assert site.storage.jobs.get(job.id).title == "New title"
+    site.finish(job, main=TSV)
+    page = site.page(f"/jobs/{job.id}")
+    assert page.one("form", action=f"/jobs/{job.id}/formats/paf")
+    answer = site.http.post(f"/jobs/{job.id}/formats/paf")
+    other = site.storage.jobs.get(answer.headers["location"].rpartition("/")[2])
+    assert other.id != job.id and other.request["format"] == "paf"
+    assert site.http.post(f"/jobs/{job.id}/formats/exe").status_code == 422
 
 
 def test_a_job_is_shared_read_only_until_it_is_not(site):
@@ -450,17 +460,6 @@ def test_a_job_is_cancelled_and_deleted_after_a_question(site):
     assert site.http.get(f"/jobs/{job.id}").status_code == 200
     assert site.http.post(page.one("main").one("form")["action"]).headers["location"] == "/jobs"
     assert "there is no such job" in text_of(check_page(site.page(f"/jobs/{job.id}", 404)))
-
-
-def test_another_format_is_another_job(site):
-    job = site.submit()
-    site.finish(job, main=TSV)
-    page = site.page(f"/jobs/{job.id}")
-    assert page.one("form", action=f"/jobs/{job.id}/formats/paf")
-    answer = site.http.post(f"/jobs/{job.id}/formats/paf")
-    other = site.storage.jobs.get(answer.headers["location"].rpartition("/")[2])
-    assert other.id != job.id and other.request["format"] == "paf"
-    assert site.http.post(f"/jobs/{job.id}/formats/exe").status_code == 422
 
 
 def test_another_format_leaves_out_what_does_not_go_with_it(site):
@@ -579,7 +578,7 @@ def test_who_has_no_token_is_asked_for_it(closed_site):
     assert "alice" in page.one("header").text and "Log out" in page.one("header").text
 
 
-def test_static_files_are_kept_by_their_content(site):
+def test_static_files_are_small_and_kept_by_their_content(site):
     page = site.page("/")
     links = [element.get("href") or element.get("src") for element in page.all("link", "script")]
     assert len(links) == 3 and all(re.search(r"\?v=[0-9a-f]{12}$", link) for link in links)
@@ -587,9 +586,6 @@ def test_static_files_are_kept_by_their_content(site):
         assert site.http.get(link).headers["cache-control"] == "public, max-age=31536000, immutable"
         assert site.http.get(link.partition("?")[0]).headers["cache-control"] == "no-cache"
         assert "immutable" not in site.http.get(link.partition("?")[0] + "?v=0123").headers["cache-control"]
-
-
-def test_style_and_scripts_are_small():
     assert (WEB / "static" / "page.css").stat().st_size < 20_000
     assert sum(path.stat().st_size for path in (WEB / "static").glob("*.js")) < 15_000
 
@@ -605,27 +601,21 @@ def test_colours_are_those_of_the_reports():
             assert f"--{name}:{value};" in ours
 
 
-def test_the_theme_is_remembered(site):
+def test_the_theme_is_remembered_and_help_has_the_servers_address(site):
     assert "class" not in site.page("/").one("html").attributes
     site.http.cookies.set("theme", "dark")
     assert site.page("/").one("html")["class"] == "dark"
     site.http.cookies.set("theme", '"><script>')
     assert "class" not in site.page("/").one("html").attributes
-
-
-def test_help_has_the_routes_and_this_servers_address(site):
     page = text_of(site.page("/help"))
     assert f"--server {site.url}" in page and "/api/v1/jobs/{id}/events" in page
 
 
-def test_what_is_pasted_has_to_begin_with_a_name(site):
+def test_what_is_pasted_begins_with_a_name_and_keeps_that_of_an_example(site):
     answer = site.send("pairs", queries__text="MKVLA\n")
     assert answer.status_code == 422
     sentence = "Queries: this begins with no name: put a line with > and a name before each sequence"
     assert check_page(parsed(answer.text)).one("p", id="queries-error").text == sentence
-
-
-def test_a_pasted_example_keeps_the_name_of_its_file(site):
     from tropalign.serve.web.form_pages import example_bytes
 
     skip_without(served_verb("pairs"))
@@ -650,14 +640,7 @@ def test_a_message_names_options_as_the_form_does_and_a_failed_job_has_no_result
     assert "--fetch" not in page.text
 
 
-def test_a_result_of_one_long_line_is_wrapped(site):
-    job = site.submit()
-    site.finish(job, main=("a.nwk", "text/plain", b"(a:1,b:2);\n"))
-    assert "wrap" in page_classes(site.page(f"/jobs/{job.id}"))
-
-
 def page_classes(page):
-    """Of the result's beginning."""
     return next(each["class"] for each in page.all("pre") if "preview" in each.get("class", "")).split()
 
 

@@ -30,8 +30,6 @@ for (const kind of ["dragenter", "dragover", "drop"])
 
 
 class Visitor:
-    """Somebody at the browser."""
-
     def __init__(self, browser, site):
         self.browser, self.site = browser, site
 
@@ -59,7 +57,6 @@ class Visitor:
         return self.browser.execute_script(script, *arguments)
 
     def fill(self, selector, text):
-        """Pastes: typing thousands of letters takes long."""
         self.run("arguments[0].value = arguments[1]", self.one(selector), text)
 
     def until(self, happens, seconds=180):
@@ -82,14 +79,11 @@ class Visitor:
         self.until(lambda: self.one(selector).click() or True)
 
     def until_job(self, state="done"):
-        """Waits on a job's page; gives the job."""
         self.until(lambda: "/jobs/" in self.browser.current_url)
         self.until(lambda: self.one(".lead .state").text.startswith(state))
         return self.site.storage.jobs.get(self.browser.current_url.rpartition("/")[2])
 
     def until_report(self, happens):
-        """Waits for something within the report of the page."""
-
         def inside():
             self.browser.switch_to.default_content()
             self.browser.switch_to.frame(self.one("iframe"))
@@ -124,7 +118,6 @@ def visitor(browser, working_site):
 
 @pytest.fixture(scope="module")
 def done_job(working_site):
-    """A job with a report, computed."""
     job = working_site.submit(queries__text=FASTA, outputs=["report"], title="A finished job", tags="one,two")
     end = time.monotonic() + 180
     while not (job := working_site.storage.jobs.get(job.id)).state.is_final:
@@ -235,16 +228,8 @@ def test_text_stands_out_from_what_is_behind_it(visitor, done_job, is_dark):
     visitor.look(is_dark=is_dark)
     failed = visitor.site.submit(queries__text=WRONG, title="Wrong")
     visitor.until(lambda: visitor.site.storage.jobs.get(failed.id).state.is_final)
-    for path in (
-        "/",
-        "/jobs",
-        f"/jobs/{done_job.id}",
-        f"/jobs/{failed.id}",
-        "/databases",
-        "/help",
-        "/login",
-        "/new/pairs",
-    ):
+    jobs = (f"/jobs/{job.id}" for job in (done_job, failed))
+    for path in (*jobs, "/", "/jobs", "/databases", "/help", "/login", "/new/pairs"):
         visitor.go(path)
         visitor.run(OPEN_ALL)
         assert visitor.run(LOW_CONTRAST) == [], path
@@ -346,7 +331,7 @@ def test_a_list_shows_new_states_by_itself(visitor):
     visitor.until(lambda: visitor.site.storage.jobs.get(job.id).state.is_final)
 
 
-def test_a_command_is_copied(visitor, done_job):
+def test_a_command_is_copied_by_a_button_of_one_height(visitor, done_job):
     visitor.command("Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
     visitor.go(f"/jobs/{done_job.id}")
     button = visitor.all("button[data-copy]")[0]
@@ -354,9 +339,6 @@ def test_a_command_is_copied(visitor, done_job):
     visitor.until(lambda: button.text == "Copied")
     assert visitor.one("#said").get_attribute("textContent") == "Copied"
     assert json.loads(visitor.run("return JSON.stringify(arguments[0].dataset.copy)", button)) == done_job.command
-
-
-def test_buttons_that_copy_are_not_squeezed(visitor):
     visitor.go("/help")
     height = "return arguments[0].offsetHeight"
     assert len({visitor.run(height, button) for button in visitor.all("button[data-copy]")}) == 1

@@ -15,7 +15,6 @@ FASTA = ">a\nMKVLAWHEAGAWGHEE\n>b\nMKILAWPAWHEAE\n"
 
 
 def copied(page, name):
-    """The text that a button copies."""
     return page.one("button", **{"aria-label": f"Copy {name}"})["data-copy"]
 
 

@@ -10,8 +10,6 @@ WIDE = replace(LIMITS, queued_per_user=10**6)
 
 
 class Clock:
-    """A clock that a test moves."""
-
     def __init__(self, now=1_000_000.0):
         self.now = now
 
@@ -20,7 +18,6 @@ class Clock:
 
 
 def new_job(storage=None, owner="ann", key="k", **fields):
-    """A job with one small file as its input, which the storage then has."""
     inputs = ()
     if storage is not None:
         file = storage.files.add_bytes(b">a\nMKV\n")
@@ -37,13 +34,11 @@ def submit(storage, owner="ann", key="k", limits=WIDE, **fields):
 
 
 def done(storage, data=b"result", **fields):
-    """An outcome with one output, which the storage then has."""
     file = storage.files.add_bytes(data)
     return Outcome(State.DONE, outputs=(JobFile("main", "result.tsv", file.digest, file.size, "text/plain"),), **fields)
 
 
 def run_next(storage, data=b"result", per_user=10, worker="w"):
-    """Claims the next job and finishes it."""
     job = storage.queue.claim(worker, 30, per_user)
     assert storage.queue.finish(job.id, job.attempt, done(storage, data))
     return storage.jobs.get(job.id)

@@ -15,12 +15,10 @@ DAY = 24 * 3600
 
 
 def names(storage):
-    """What lies on the disk."""
     return {path.parent.name + path.name for path in storage.files.folder.glob("??/*")}
 
 
 def own_job(storage, owner, key, text):
-    """A job of a text that its user has sent for it."""
     file = storage.uploads.keep_bytes(owner, text)
     return submit(storage, owner, key, inputs=(JobFile("queries", "x.fa", file.digest, file.size),))
 

@@ -27,7 +27,7 @@ def names(store):
     return sorted(str(path.relative_to(store.folder)) for path in store.folder.rglob("*") if path.is_file())
 
 
-def test_equal_bytes_are_kept_once(store):
+def test_equal_bytes_are_kept_once_for_nobody_else(store):
     first = store.add_bytes(b"MKV")
     with store.receive() as receiving:
         for letter in (b"M", b"K", b"V"):
@@ -40,24 +40,18 @@ def test_equal_bytes_are_kept_once(store):
     assert store.size_of(digest) == 3
     with store.open(digest) as file:
         assert file.read() == b"MKV"
-
-
-def test_nobody_else_reads_and_nobody_writes(store):
     path = store.path(store.add_bytes(b"x").digest)
     modes = [stat.S_IMODE(place.stat().st_mode) for place in (path, path.parent, store.folder)]
     assert modes == [0o444, 0o700, 0o700]
 
 
-def test_what_is_not_finished_leaves_nothing(store):
+def test_what_is_not_finished_or_too_large_leaves_nothing(store):
     with store.receive() as receiving:
         receiving.write(b"half")
     with pytest.raises(RuntimeError), store.receive() as receiving:
         receiving.write(b"half")
         raise RuntimeError
     assert names(store) == []
-
-
-def test_too_large_a_file_is_refused_as_it_comes(store):
     with store.receive(limit=10) as receiving:
         receiving.write(b"0123456789")
         with pytest.raises(ResourceError, match="larger than 10 bytes, which is the most that this server takes"):
@@ -99,6 +93,15 @@ def test_a_file_of_a_worker_is_taken_over(store, tmp_path):
     assert store.path(kept.digest).read_bytes() == b"1\t2\n"
 
 
+def test_a_worker_hands_no_link_over(store, tmp_path):
+    (tmp_path / "link").symlink_to("/etc/passwd")
+    os.mkfifo(tmp_path / "pipe")
+    for name in ("link", "pipe", "missing", "."):
+        with pytest.raises(UsageError, match="cannot be kept"):
+            store.add(tmp_path / name)
+    assert names(store) == []
+
+
 def test_a_file_of_another_disk_is_copied(store, tmp_path, monkeypatch):
     def refuse(*_, **__):
         raise OSError(errno.EXDEV, "other disk")
@@ -109,15 +112,6 @@ def test_a_file_of_another_disk_is_copied(store, tmp_path, monkeypatch):
     kept = store.add(source)
     assert kept.size == store.size_of(kept.digest) == 3_000_000
     assert store.path(kept.digest).stat().st_ino != source.stat().st_ino
-
-
-def test_a_worker_hands_no_link_over(store, tmp_path):
-    (tmp_path / "link").symlink_to("/etc/passwd")
-    os.mkfifo(tmp_path / "pipe")
-    for name in ("link", "pipe", "missing", "."):
-        with pytest.raises(UsageError, match="cannot be kept"):
-            store.add(tmp_path / name)
-    assert names(store) == []
 
 
 def test_a_full_disk_is_a_sentence(store, monkeypatch):

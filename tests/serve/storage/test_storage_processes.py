@@ -61,7 +61,6 @@ CLAIMER = """
 
 
 def started(settings, program, words):
-    """A process per word that runs the program on the storage; they begin together."""
     environment = {**os.environ, "PYTHONPATH": str(Path(tropalign.__file__).parent.parent)}
     processes = [
         subprocess.Popen(

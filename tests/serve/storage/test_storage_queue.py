@@ -18,7 +18,6 @@ def clock():
 
 @pytest.fixture
 def timed(storage_settings, clock):
-    """A storage whose clock the test moves."""
     with Storage.open(storage_settings, clock=clock) as storage:
         yield storage
 
@@ -71,6 +70,13 @@ def test_outputs_that_are_not_kept_are_refused(timed):
     with pytest.raises(InputError):
         timed.queue.finish(job.id, 1, Outcome(State.DONE, outputs=(JobFile("main", "r", "0" * 64, 1),)))
     assert timed.jobs.get(job.id).state == State.RUNNING
+
+
+def test_the_record_says_which_version_computed(timed):
+    job = submit(timed)
+    assert timed.queue.claim("w", 30, 1, version="2.0").version == "2.0"
+    timed.queue.finish(job.id, 1, done(timed))
+    assert timed.jobs.submit(new_job(timed), LIMITS)[0].id != job.id
 
 
 def test_the_second_end_of_an_attempt_changes_nothing(timed):
@@ -226,13 +232,6 @@ def test_an_equal_job_that_came_too_late_for_the_end_is_not_computed(timed, monk
     assert timed.queue.claim("w", 30, 5).id == third.id
     assert timed.jobs.get(same.id).state == State.DONE
     assert timed.jobs.get(first.id).state == State.DONE
-
-
-def test_the_record_says_which_version_computed(timed):
-    job = submit(timed)
-    assert timed.queue.claim("w", 30, 1, version="2.0").version == "2.0"
-    timed.queue.finish(job.id, 1, done(timed))
-    assert timed.jobs.submit(new_job(timed), LIMITS)[0].id != job.id
 
 
 def test_fewer_running_jobs_count_more_than_a_longer_wait(timed, clock):

@@ -5,7 +5,10 @@ import hashlib
 import json
 
 import pytest
-from web_server import PAIR, finish
+from web_server import PAIR, Client, finish
+
+from tropalign.serve.records import Database, JobFile, Outcome, State
+from tropalign.serve.settings import Limits
 
 TABLE = b"query\ttarget\na\tb\n"
 REPORT = b"<!DOCTYPE html><title>report</title>"
@@ -16,12 +19,13 @@ def test_a_file_is_known_by_its_content(local):
     assert answer.status == 201
     assert answer.json == {"file": hashlib.sha256(PAIR).hexdigest(), "name": "a b.fa", "size": len(PAIR)}
     assert local.send(gzip.compress(PAIR)) != local.send(PAIR) == answer.json["file"]
-
-
-def test_a_file_comes_in_chunks_of_any_size(local):
     data = PAIR * 200_000
     answer = local.ask("POST", "/api/v1/files", iter([data[:7], data[7:1_000_000], data[1_000_000:]]))
     assert answer.json["file"] == hashlib.sha256(data).hexdigest()
+    body = {"verb": "pairs", "inputs": {"queries": [{"text": PAIR.decode(), "name": "pasted.fa"}]}}
+    job = local.post("/api/v1/jobs", body).json
+    assert job["inputs"][0]["file"] == hashlib.sha256(PAIR).hexdigest()
+    assert local.storage.jobs.get(job["id"]).request["inputs"]["queries"][0].get("text") is None
 
 
 def test_a_job_from_submission_to_results(local):
@@ -64,13 +68,6 @@ def test_a_job_is_new_whatever_the_clocks_say(local, monkeypatch):
     body = {"verb": "pairs", "inputs": {"queries": [{"file": local.send(), "name": "pair.fa"}]}}
     assert local.post("/api/v1/jobs", {**body, "options": {"mode": "global"}}).status == 201
     assert [entry.action for entry in local.storage.audit.entries()].count("submit") == 2
-
-
-def test_a_pasted_text_is_a_file(local):
-    body = {"verb": "pairs", "inputs": {"queries": [{"text": PAIR.decode(), "name": "pasted.fa"}]}}
-    job = local.post("/api/v1/jobs", body).json
-    assert job["inputs"][0]["file"] == hashlib.sha256(PAIR).hexdigest()
-    assert local.storage.jobs.get(job["id"]).request["inputs"]["queries"][0].get("text") is None
 
 
 @pytest.mark.parametrize(
@@ -133,32 +130,22 @@ def test_a_shared_result_needs_no_token(users):
     assert users.stranger.ask("DELETE", f"/api/v1{link}").status in (404, 405)
 
 
-def test_too_many_jobs_are_refused_with_a_time(tmp_path):
-    from web_server import Client, running
-
-    from tropalign.serve.settings import Limits, Settings
-
-    with running(Settings(folder=tmp_path, limits=Limits(queued_per_user=1))) as server:
-        client = Client(server.port, server.web.local_token)
-        client.submit()
-        inputs = {"queries": [{"text": ">x\nMKV\n>y\nMK\n", "name": "a.fa"}]}
-        answer = client.post("/api/v1/jobs", {"verb": "pairs", "inputs": inputs})
-        assert answer.status == 429 and int(answer.headers["Retry-After"]) >= 1
+def test_too_many_jobs_are_refused_with_a_time(serve):
+    client = serve(limits=Limits(queued_per_user=1))
+    client.submit()
+    inputs = {"queries": [{"text": ">x\nMKV\n>y\nMK\n", "name": "a.fa"}]}
+    answer = client.post("/api/v1/jobs", {"verb": "pairs", "inputs": inputs})
+    assert answer.status == 429 and int(answer.headers["Retry-After"]) >= 1
 
 
-def test_requests_of_a_user_are_counted(tmp_path):
-    from web_server import Client, running
-
-    from tropalign.serve.settings import Limits, Settings
-
-    with running(Settings(folder=tmp_path, limits=Limits(requests_per_minute=5))) as server:
-        client = Client(server.port, server.web.local_token)
-        answers = [client.get("/api/v1/me") for _ in range(6)]
-        assert [answer.status for answer in answers] == [200] * 5 + [429]
-        assert answers[-1].headers["Retry-After"].isdigit()
-        assert client.get("/healthz").status == 200  # who watches over the server is no user
-        strangers = [Client(server.port).get("/shared/x").status for _ in range(6)]
-        assert strangers == [404] * 5 + [429]  # who has not said who it is has a bucket by its address
+def test_requests_of_a_user_are_counted(serve):
+    client = serve(limits=Limits(requests_per_minute=5))
+    answers = [client.get("/api/v1/me") for _ in range(6)]
+    assert [answer.status for answer in answers] == [200] * 5 + [429]
+    assert answers[-1].headers["Retry-After"].isdigit()
+    assert client.get("/healthz").status == 200  # who watches over the server is no user
+    strangers = [Client(client.port).get("/shared/x").status for _ in range(6)]
+    assert strangers == [404] * 5 + [429]  # who has not said who it is has a bucket by its address
 
 
 def test_verbs_and_the_document_of_the_api(local):
@@ -178,18 +165,14 @@ def test_verbs_and_the_document_of_the_api(local):
 
 
 def test_a_database_of_another_user_is_not_there(users):
-    from tropalign.serve.records import Database
-
     storage = users.server.storage
     stored = storage.files.add_bytes(b"store")
     storage.databases.add(Database("db1", "alice", "genome", "dna", 3, 30, stored.digest, stored.size, 0.0))
     assert users.bob.get("/api/v1/databases").json == {"databases": []}
     inputs = {"family": [{"database": "db1"}]}
     answer = users.bob.post("/api/v1/jobs", {"verb": "msa", "format": "fasta", "inputs": inputs})
-    assert (answer.status, answer.error) == (
-        422,
-        "there is no such database: choose one that is listed (GET /api/v1/databases)",
-    )
+    assert answer.status == 422
+    assert answer.error == "there is no such database: choose one that is listed (GET /api/v1/databases)"
     nobodys = "there is no such database of yours: it was deleted, or is somebody else's"
     for method, body in (("DELETE", None), ("PATCH", {"shared": True})):
         answer = users.bob.ask(method, "/api/v1/databases/db1", body)
@@ -212,8 +195,6 @@ def test_a_build_says_whether_its_database_is_shared(users):
 
 
 def test_an_equal_build_is_the_same_one_unless_its_database_is_gone_or_shared_otherwise(local):
-    from tropalign.serve.records import Database, JobFile, Outcome, State
-
     body = {"verb": "db build", "inputs": {"sources": [{"text": ">a\nMKV\n"}]}, "title": "mine"}
     queue, files = local.storage.queue, local.storage.files
 
@@ -237,8 +218,6 @@ def test_an_equal_build_is_the_same_one_unless_its_database_is_gone_or_shared_ot
 
 
 def test_shared_databases_are_everybodys_and_deleted_by_their_owner(users):
-    from tropalign.serve.records import Database
-
     storage = users.server.storage
     stored = storage.files.add_bytes(b"store")
     storage.databases.add(Database("db1", "alice", "swissprot", "protein", 3, 30, stored.digest, stored.size, 0.0))
@@ -317,7 +296,6 @@ def test_what_is_deleted_while_it_is_asked_for_is_not_there(local, monkeypatch):
 
 
 def test_a_database_that_is_deleted_while_it_is_asked_for_is_not_there(local, monkeypatch):
-    from tropalign.serve.records import Database
     from tropalign.serve.web import user_jobs
 
     storage, owner = local.storage, local.get("/api/v1/me").json["user"]
@@ -462,57 +440,47 @@ def test_what_happens_is_written_down(users):
     assert {entry.address for entry in users.server.storage.audit.entries()} == {"127.0.0.1"}
 
 
-def test_a_hook_is_for_hosts_that_the_operator_allows(tmp_path):
-    from web_server import Client, running
-
-    from tropalign.serve.settings import Settings
-
-    body = {"verb": "pairs", "inputs": {"queries": [{"text": PAIR.decode(), "name": "a.fa"}]}}
-    with running(Settings(folder=tmp_path / "served", hook_hosts=("a.example",))) as server:
-        local = Client(server.port, server.web.local_token, server.storage)
-        places = "a.example alone (no port means the usual one)"
-        for hook, sentence in (
-            ("https://b.example/", f"web hooks are called at {places}: name one there, or ask the operator"),
-            ("https://a.example/ x", "a web hook is an address of 500 letters of ASCII at most, without blanks"),
-            (["x"], "hook has to be a text: an e-mail address, or that of a web hook"),
-        ):
-            answer = local.post("/api/v1/jobs", {**body, "hook": hook})
-            assert (answer.status, answer.error, answer.json["field"]) == (422, sentence, "hook")
-        job = local.post("/api/v1/jobs", {**body, "hook": "https://a.example/secret"})
-        assert job.status == 201 and b"secret" not in job.body
-        finish(server.storage, job.json["id"], [("main", "a.tsv", "text/plain", b"x")])
-        (hook,) = server.storage.hooks.claim(1)
-        assert (hook.job.id, hook.url) == (job.json["id"], "https://a.example/secret")
-        page = local.get("/new/pairs").body.decode()
-        assert "who is told when the job has ended: a web hook (at a.example)" in page
-        answer = local.post("/api/v1/jobs", {**body, "hook": "ann@a.example"})
-        assert (answer.status, answer.json["field"]) == (422, "hook")
-        assert answer.error == "this server sends no e-mail: ask its operator (--smtp)"
+def hooked(client, hook):
+    """The answer to a job that tells a hook."""
+    inputs = {"queries": [{"text": PAIR.decode(), "name": "a.fa"}]}
+    return client.post("/api/v1/jobs", {"verb": "pairs", "inputs": inputs, "hook": hook})
 
 
-def test_an_email_address_is_told_where_the_operator_names_a_mail_server(tmp_path):
-    from web_server import Client, running
+def check_hook(client, url, secret, shown):
+    """A job keeps its hook to itself, which is called when it has ended; the form says what may be told."""
+    job = hooked(client, url)
+    assert job.status == 201 and secret not in job.body
+    finish(client.storage, job.json["id"], [("main", "a.tsv", "text/plain", b"x")])
+    (hook,) = client.storage.hooks.claim(1)
+    assert (hook.job.id, hook.url) == (job.json["id"], url)
+    page = client.get("/new/pairs").body.decode()
+    assert f"who is told when the job has ended: {shown}" in page
 
+
+def test_a_hook_is_for_hosts_that_the_operator_allows(serve):
+    client = serve(hook_hosts=("a.example",))
+    places = "a.example alone (no port means the usual one)"
+    for hook, sentence in (
+        ("https://b.example/", f"web hooks are called at {places}: name one there, or ask the operator"),
+        ("https://a.example/ x", "a web hook is an address of 500 letters of ASCII at most, without blanks"),
+        (["x"], "hook has to be a text: an e-mail address, or that of a web hook"),
+        ("ann@a.example", "this server sends no e-mail: ask its operator (--smtp)"),
+    ):
+        answer = hooked(client, hook)
+        assert (answer.status, answer.error, answer.json["field"]) == (422, sentence, "hook")
+    check_hook(client, "https://a.example/secret", b"secret", "a web hook (at a.example)")
+
+
+def test_an_email_address_is_told_where_the_operator_names_a_mail_server(serve):
     from tropalign.serve.mail import MailServer
-    from tropalign.serve.settings import Settings
 
-    mail = MailServer("localhost", 1, "tropalign@a.example", ("a.example",))
-    body = {"verb": "pairs", "inputs": {"queries": [{"text": PAIR.decode(), "name": "a.fa"}]}}
-    with running(Settings(folder=tmp_path / "served", mail=mail)) as server:
-        local = Client(server.port, server.web.local_token, server.storage)
-        answer = local.post("/api/v1/jobs", {**body, "hook": "ann@b.example"})
-        assert (answer.status, answer.json["field"]) == (422, "hook") and "at a.example alone" in answer.error
-        job = local.post("/api/v1/jobs", {**body, "hook": "ann@a.example"})
-        assert job.status == 201 and b"ann@" not in job.body
-        finish(server.storage, job.json["id"], [("main", "a.tsv", "text/plain", b"x")])
-        (hook,) = server.storage.hooks.claim(1)
-        assert hook.url == "ann@a.example"
-        page = local.get("/new/pairs").body.decode()
-        assert "who is told when the job has ended: an e-mail address at a.example" in page
+    client = serve(mail=MailServer("localhost", 1, "tropalign@a.example", ("a.example",)))
+    answer = hooked(client, "ann@b.example")
+    assert (answer.status, answer.json["field"]) == (422, "hook") and "at a.example alone" in answer.error
+    check_hook(client, "ann@a.example", b"ann@", "an e-mail address at a.example")
 
 
 def test_a_server_without_hooks_refuses_them_and_its_forms_have_none(local):
-    inputs = {"queries": [{"text": PAIR.decode(), "name": "a.fa"}]}
-    answer = local.post("/api/v1/jobs", {"verb": "pairs", "inputs": inputs, "hook": "https://a.example/"})
+    answer = hooked(local, "https://a.example/")
     assert answer.status == 422 and answer.error == "this server calls no web hooks: ask its operator (--hook-host)"
     assert b"Tell at the end" not in local.get("/new/pairs").body

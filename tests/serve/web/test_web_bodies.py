@@ -21,7 +21,6 @@ VALUES = some.recursive(
 
 
 def marks(value):
-    """How many commas, colons and opening brackets are written for it."""
     inside = list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else None
     if inside is None:
         return 0
@@ -61,12 +60,15 @@ def test_a_long_text_is_one_value(local):
     assert local.post("/api/v1/jobs", body).status == 201
 
 
-def test_names_are_looked_at_before_what_they_hold(local):
+def test_names_are_looked_at_first_and_null_is_no_answer(local):
     answer = local.post("/api/v1/jobs", {"verbs": "pairs", "title": 3, "tags": None})
     assert (answer.status, answer.json) == (
         422,
         {"error": "there is no field 'verbs'; did you mean 'verb'?", "field": "verbs"},
     )
+    job = local.submit()
+    answer = local.ask("PATCH", f"/api/v1/jobs/{job['id']}", {"shared": None})
+    assert (answer.status, answer.error) == (422, "shared has to be true or false")
 
 
 @pytest.mark.parametrize(
@@ -86,9 +88,3 @@ def test_null_and_other_types_are_refused(local, field, value, sentence):
     body = {"verb": "pairs", "inputs": {"queries": [{"text": ">a\nMK\n"}]}, field: value}
     answer = local.post("/api/v1/jobs", body)
     assert answer.status == 422 and answer.error.startswith(sentence), answer.body
-
-
-def test_null_is_no_answer_to_whether_a_job_is_shared(local):
-    job = local.submit()
-    answer = local.ask("PATCH", f"/api/v1/jobs/{job['id']}", {"shared": None})
-    assert (answer.status, answer.error) == (422, "shared has to be true or false")

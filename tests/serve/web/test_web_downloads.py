@@ -29,13 +29,10 @@ def test_a_report_is_a_page_of_an_origin_of_its_own(local, job):
     assert len(answer.headers.get_all("Content-Security-Policy")) == 1
 
 
-def test_pictures_are_in_a_sandbox(local, job):
+def test_pictures_are_in_a_sandbox_and_other_types_are_bytes(local, job):
     answer = local.get(f"/api/v1/jobs/{job}/files/plot")
     assert answer.headers["Content-Type"] == "image/svg+xml" and answer.body == SVG
     assert answer.headers["Content-Security-Policy"].startswith("sandbox; default-src 'none'")
-
-
-def test_other_types_are_bytes(local, job):
     answer = local.get(f"/api/v1/jobs/{job}/files/odd")
     assert answer.headers["Content-Type"] == "application/octet-stream"
     assert answer.headers["X-Content-Type-Options"] == "nosniff"

@@ -16,7 +16,6 @@ def _quick(monkeypatch):
 
 
 def opened(client, id):
-    """A stream of events, from behind its headers."""
     sock = socket.create_connection(("127.0.0.1", client.port), timeout=60)
     words = f"Authorization: Bearer {client.token}\r\n" if client.token else ""
     sock.sendall(

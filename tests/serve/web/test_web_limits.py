@@ -6,9 +6,8 @@ import time
 from contextlib import suppress
 
 import pytest
-from web_server import Client, running
 
-from tropalign.serve.settings import Limits, Settings
+from tropalign.serve.settings import Limits
 from tropalign.serve.web import bodies, limits, uvicorn_setup
 from tropalign.serve.web.limits import Rates
 
@@ -16,29 +15,22 @@ HEAD = b"POST /api/v1/files HTTP/1.1\r\nHost: 127.0.0.1\r\n"
 
 
 @pytest.fixture
-def small(tmp_path, monkeypatch):
+def small(serve, monkeypatch):
     """A server that takes files of 100,000 bytes, and has no patience."""
     monkeypatch.setattr(limits, "PATIENCE_SECONDS", 0.5)
     monkeypatch.setattr(uvicorn_setup, "SECONDS", 0.5)
-    with running(Settings(folder=tmp_path, limits=Limits(upload_bytes=100_000))) as server:
-        yield Client(server.port, server.web.local_token, server.storage)
+    return serve(limits=Limits(upload_bytes=100_000))
 
 
 def incoming(client):
     return list((client.storage.files.folder / "incoming").iterdir())
 
 
-def test_a_file_of_the_size_allowed(small):
+def test_a_file_of_the_size_allowed_and_a_longer_one(small):
     assert small.post("/api/v1/files", os.urandom(100_000)).status == 201
-
-
-def test_a_longer_one_is_refused_before_it_is_read(small):
     answer = small.post("/api/v1/files", b"x" * 100_001)
     assert answer.status == 413 and answer.headers["Connection"] == "close"
     assert answer.error == "more than 100,000 bytes are not taken here: send less, or ask the operator for more"
-
-
-def test_a_client_that_sends_all_before_it_listens_hears_why(small):
     assert small.post("/api/v1/files", b"x" * 20_000_000).status == 413
 
 
@@ -47,9 +39,6 @@ def test_chunks_are_counted_as_they_come(small):
     with suppress(BrokenPipeError, ConnectionResetError):
         assert small.ask("POST", "/api/v1/files", chunks).status == 413
     assert incoming(small) == []
-
-
-def test_chunks_of_json_are_counted_too(small):
     job = small.submit()
     chunks = [b'{"title": "', *[b"x" * 10_000] * 10, b'"}']
     with suppress(BrokenPipeError, ConnectionResetError):
@@ -75,19 +64,19 @@ def test_methods_of_an_address_are_told_whole(small):
             assert (answer.status, answer.headers["Allow"]) == (405, methods)
 
 
-def test_a_body_that_does_not_come(small):
+def test_what_does_not_come_is_not_waited_for(small):
     begin = time.monotonic()
     head = HEAD + b"Authorization: Bearer %s\r\n" % small.token.encode()
     answer = small.raw([head + b"Content-Length: 90000\r\n\r\n", b"x"])
     assert answer.startswith(b"HTTP/1.1 408") and time.monotonic() - begin < 4
     assert b"the body comes too slowly" in answer and incoming(small) == []
-
-
-def test_a_form_of_nobody_that_does_not_come(small):
-    """Its word is looked for before anything else is done: that has a time limit, too."""
+    # Its word is looked for before anything else is done: that has a time limit, too.
     head = b"POST /login HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/x-www-form-urlencoded\r\n"
     answer = small.raw(head + b"Transfer-Encoding: chunked\r\n\r\n1\r\nx\r\n")
     assert answer.startswith(b"HTTP/1.1 408")
+    begin = time.monotonic()
+    assert small.raw([b"GET /healthz HTTP/1.1\r\n", *[b"X-A: b\r\n"] * 30], wait=0.1) == b""
+    assert time.monotonic() - begin < 4
 
 
 def parts(n, size):
@@ -96,35 +85,25 @@ def parts(n, size):
     return field * n + b"--b--\r\n"
 
 
-def test_fields_of_a_form_have_a_bound_together(local, monkeypatch):
+def test_forms_have_bounds(local, monkeypatch):
     monkeypatch.setattr(bodies, "MOST_FIELD_BYTES", 50_000)
     origin = {"Origin": f"http://127.0.0.1:{local.port}", "Accept": "application/json"}
     headers = {**origin, "Content-Type": "multipart/form-data; boundary=b"}
     assert local.post("/new/pairs", parts(3, 10_000), headers=headers).status == 422
     answer = local.post("/new/pairs", parts(6, 10_000), headers=headers)
     assert answer.status == 422 and b"its fields hold more than 50,000 bytes: send files" in answer.body
-
-
-def test_a_form_without_files_is_short(local):
     headers = {"Origin": f"http://127.0.0.1:{local.port}", "Content-Type": "Application/x-www-form-urlencoded; a=b"}
     assert local.post("/new/pairs", b"a=" + b"x" * 32_000_000, headers=headers).status == 413
 
 
-def test_users_who_have_sent_much_send_no_more(tmp_path):
-    with running(Settings(folder=tmp_path, limits=Limits(stored_bytes_per_user=1000))) as server:
-        client = Client(server.port, server.web.local_token, server.storage)
-        digest = client.send(b">a\n" + b"A" * 997)
-        asked = {"verb": "pairs", "inputs": {"queries": [{"text": ">a\nMKV\n"}]}}
-        for answer in (client.post("/api/v1/files", b"x"), client.post("/api/v1/jobs", asked)):
-            assert answer.status == 413
-            assert answer.error == "you have sent 1,000 bytes or more within a day: come again tomorrow"
-        assert client.storage.files.holds(digest)
-
-
-def test_a_head_that_does_not_come(small):
-    begin = time.monotonic()
-    assert small.raw([b"GET /healthz HTTP/1.1\r\n", *[b"X-A: b\r\n"] * 30], wait=0.1) == b""
-    assert time.monotonic() - begin < 4
+def test_users_who_have_sent_much_send_no_more(serve):
+    client = serve(limits=Limits(stored_bytes_per_user=1000))
+    digest = client.send(b">a\n" + b"A" * 997)
+    asked = {"verb": "pairs", "inputs": {"queries": [{"text": ">a\nMKV\n"}]}}
+    for answer in (client.post("/api/v1/files", b"x"), client.post("/api/v1/jobs", asked)):
+        assert answer.status == 413
+        assert answer.error == "you have sent 1,000 bytes or more within a day: come again tomorrow"
+    assert client.storage.files.holds(digest)
 
 
 def test_a_client_that_goes_leaves_nothing(small):
@@ -185,13 +164,11 @@ def test_health_and_figures(users):
     assert "tropalign_stored_bytes 18.0" in text
 
 
-def test_figures_are_not_for_strangers_from_elsewhere(tmp_path):
-    settings = Settings(folder=tmp_path, proxy_user_header="X-User", trusted_proxies=("127.0.0.1",))
-    with running(settings) as server:
-        client = Client(server.port, server.web.local_token)
-        far = {"X-Forwarded-For": "10.0.0.9"}
-        assert client.get("/metrics", headers=far).status == 401
-        assert client.get("/metrics", headers={**far, "X-User": "carol"}).status == 200
+def test_figures_are_not_for_strangers_from_elsewhere(serve):
+    client = serve(proxy_user_header="X-User", trusted_proxies=("127.0.0.1",))
+    far = {"X-Forwarded-For": "10.0.0.9"}
+    assert client.get("/metrics", headers=far).status == 401
+    assert client.get("/metrics", headers={**far, "X-User": "carol"}).status == 200
 
 
 def test_readiness_says_when_the_disk_is_full(local, monkeypatch):

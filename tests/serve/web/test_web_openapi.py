@@ -21,7 +21,6 @@ positive_data_acceptance.expected-statuses = ["2xx", 403, 404, 409, 422]
 
 @pytest.fixture
 def schemathesis():
-    """The program, beside the interpreter or on the path."""
     places = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
     found = shutil.which("schemathesis", path=places)
     if found is None:

@@ -19,8 +19,6 @@ PAIR = b">a\nMKVLA\n>b\nMKILA\n"
 
 @dataclass
 class Answer:
-    """What came back."""
-
     status: int
     headers: http.client.HTTPMessage
     body: bytes
@@ -64,7 +62,6 @@ class Client:
         return answer.json["file"]
 
     def submit(self, data=PAIR, **more):
-        """A job of `pairs`."""
         inputs = {"queries": [{"file": self.send(data), "name": "pair.fa"}]}
         answer = self.post("/api/v1/jobs", {"verb": "pairs", "inputs": inputs, "options": {}, "format": "tsv", **more})
         assert answer.status in (200, 201), answer.body

@@ -27,7 +27,6 @@ def desk(settings):
 
 @pytest.fixture
 def with_limits(settings):
-    """The settings with other limits."""
     return lambda **limits: replace(settings, limits=replace(settings.limits, **limits))
 
 

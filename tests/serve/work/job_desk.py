@@ -29,7 +29,6 @@ def wait_until(condition, seconds=SECONDS):
 
 
 def family(n, repeats, seed=""):
-    """Proteins as FASTA: n of 11 * repeats residues."""
     return "".join(f">s{seed}{k}\n{'MKVLAAGWHHE' * repeats}\n" for k in range(n))
 
 
@@ -58,7 +57,6 @@ class Desk:
         return self.storage.jobs.submit(new, self.settings.limits)[0].id
 
     def submit_with(self, database):
-        """A protein against a database."""
         query = self.storage.files.add_bytes(family(1, 2, "q").encode())
         items = {
             "queries": [{"file": query.digest, "name": "q.fa"}],
@@ -82,7 +80,6 @@ class Desk:
         return self.settings.folder / "work" / id
 
     def ended(self, id, seconds=SECONDS):
-        """The job at its end."""
         return wait_until(lambda: (job := self.job(id)).state.is_final and job, seconds)
 
     def text(self, job, role="main"):
@@ -93,7 +90,6 @@ class Desk:
         return {index: at for path in self.folder(id).glob("files/*.parts") for index, at in parts_in(path).items()}
 
     def process(self, id):
-        """Process id of the command."""
         path = self.folder(id) / "process.json"
         return json.loads(path.read_text())["pid"] if path.exists() else None
 

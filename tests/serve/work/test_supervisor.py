@@ -30,8 +30,6 @@ def needed():
 
 
 class Served:
-    """A server, and where it is."""
-
     def __init__(self, folder, *words):
         self.folder = folder
         self.process = subprocess.Popen(
@@ -41,7 +39,6 @@ class Served:
         self.address = self.printed.partition("login?")[0]
 
     def asked(self, path):
-        """Status and body."""
         try:
             with urllib.request.urlopen(self.address + path, timeout=120) as answer:
                 return answer.status, json.load(answer)
@@ -51,7 +48,6 @@ class Served:
             return 0, None
 
     def workers(self):
-        """Process ids of its workers."""
         pids = [int(name) for name in os.listdir("/proc") if name.isdecimal()]
         return [pid for pid in pids if parent_of(pid) == self.process.pid and lives(pid)]
 
@@ -65,7 +61,6 @@ def parent_of(pid):
 
 @pytest.fixture
 def serve(tmp_path):
-    """Starts servers, and ends them with the test."""
     started = []
 
     def start(*words, folder=tmp_path / "server"):
@@ -138,13 +133,10 @@ def test_a_second_server_and_a_taken_port_are_sentences(serve, tmp_path):
     assert (second.returncode, second.stderr) == (4, sentence)
 
 
-def test_a_folder_that_is_none_is_a_sentence(tmp_path):
+def test_mistakes_at_the_start_are_sentences(tmp_path):
     (tmp_path / "file").write_text("")
     refused = subprocess.run([*SERVE, "--folder", tmp_path / "file" / "x"], capture_output=True, text=True)
     assert refused.returncode == 4 and refused.stderr.count("\n") == 1 and "choose another --folder" in refused.stderr
-
-
-def test_everybody_is_not_let_in(tmp_path):
     words = [*SERVE, "--host", "0.0.0.0", "--folder", tmp_path / "server"]
     refused = subprocess.run(words, capture_output=True, text=True)
     assert refused.returncode == 2 and "make a token first" in refused.stderr

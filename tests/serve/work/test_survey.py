@@ -53,18 +53,12 @@ def test_fastq_counts_as_the_reader_does(tmp_path, block, last):
     assert (found.n_sequences, found.n_residues) == (len(batch), int(batch.lengths.sum()))
 
 
-def test_several_files_and_databases_count_together(tmp_path):
+def test_what_several_files_stores_and_others_hold(tmp_path):
     paths = [written(tmp_path, ">a\nACGT\n", "a.fa"), written(tmp_path, ">b\nAC\n>c\nG\n", "b.fa")]
     assert survey(paths, MOST, Counts(0, 10, 100, "held")) == Counts(19, 13, 107, "held a b c")
-
-
-def test_what_is_no_sequence_has_bytes_alone(tmp_path):
     path = written(tmp_path, "HMMER3/f\nNAME x\n>no sequence\nACGT\n")
     assert survey([path], MOST) == Counts(34, 0, 0, "")
     assert survey([written(tmp_path, "", "empty")], MOST) == Counts()
-
-
-def test_a_store_says_what_it_holds(tmp_path):
     fasta = written(tmp_path, ">a x\nMKVLAAGWHHE\n>b\nMKV\n")
     path = str(tmp_path / "x.tdb")
     SequenceStore.build([fasta], path)

@@ -58,9 +58,13 @@ def test_a_module_of_the_user_is_no_module(folder):
     assert "read" not in said(folder)
 
 
-def test_commands_keep_their_bytecode(folder):
+def test_the_environment_of_commands(folder):
     """Where nobody has compiled the package yet, each job would do so anew: most of a second."""
     assert "PYTHONDONTWRITEBYTECODE" not in environment(folder, given={})
+    paths = f"src{os.pathsep}{os.pathsep}/else{os.pathsep}"
+    for name in ("PYTHONPATH", "LD_LIBRARY_PATH", "PATH"):
+        assert environment(folder, given={name: paths})[name] == f"{Path('src').absolute()}{os.pathsep}/else"
+    assert "LD_LIBRARY_PATH" not in environment(folder, given={"LD_LIBRARY_PATH": os.pathsep})
 
 
 def test_a_limit_on_files_cuts_no_bytecode(folder, tmp_path, monkeypatch):
@@ -71,13 +75,6 @@ def test_a_limit_on_files_cuts_no_bytecode(folder, tmp_path, monkeypatch):
         ended = run(folder, "import large_module; print(len(large_module.text))", bounds)
         assert (ended.code, said(folder)) == (0, "200000\n")
     assert list((tmp_path / "__pycache__").glob("large_module.*"))
-
-
-def test_paths_are_never_the_folder(folder):
-    paths = f"src{os.pathsep}{os.pathsep}/else{os.pathsep}"
-    for name in ("PYTHONPATH", "LD_LIBRARY_PATH", "PATH"):
-        assert environment(folder, given={name: paths})[name] == f"{Path('src').absolute()}{os.pathsep}/else"
-    assert "LD_LIBRARY_PATH" not in environment(folder, given={"LD_LIBRARY_PATH": os.pathsep})
 
 
 def test_limits_of_the_process(folder):

@@ -24,17 +24,11 @@ def test_forecasts_that_ask_for_too_much(forecast, sentence):
     assert excess_of(forecast, LIMITS) == sentence
 
 
-def test_every_limit_has_a_sentence():
+def test_limits_durations_and_places_in_words():
     sentences = [passed(why, LIMITS) for why in (Why.SECONDS, Why.MEMORY, Why.OUTPUT)]
     assert all("and was ended" in one or one.startswith("it was ended after") for one in sentences)
     assert passed(Why.ASKED, LIMITS) is passed(Why.BY_ITSELF, LIMITS) is None
-
-
-def test_durations():
     assert [duration(n) for n in (1.5, 90, 600, 86400)] == ["1.5 seconds", "90 seconds", "10 minutes", "24 hours"]
-
-
-def test_messages_have_no_place_of_the_server():
     sentence = "/srv/work/x/files/a.fa: damaged, see /srv/work/x/files" + "." * 2000
     assert without(sentence, ["/srv/work/x/files", "/srv"]).startswith("a.fa: damaged, see the job's folder..")
     assert len(without(sentence, [])) == 1000

@@ -23,7 +23,6 @@ MEDIUM, LONG = family(30, 150), family(60, 500)
 
 
 def plain(text, tmp_path, *words):
-    """The bytes that the command itself writes."""
     (tmp_path / "proteins.fa").write_text(text)
     command = [sys.executable, "-m", "tropalign.cli.main", "pairs", "proteins.fa", "-o", "proteins.tsv", *words]
     subprocess.run(command, cwd=tmp_path, check=True)
@@ -43,12 +42,10 @@ def half_way(desk, start, held):
 
 
 def worker_of(desk, id):
-    """The process that computes a job."""
     return int(desk.job(id).worker.split(":")[3])
 
 
 def assert_went_on(desk, id, tmp_path):
-    """A second attempt gives the bytes of the command."""
     job = desk.ended(id)
     assert (job.state, job.attempt) == (State.DONE, 2)
     assert desk.text(job) == plain(MEDIUM, tmp_path)
