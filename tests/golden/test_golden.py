@@ -1,0 +1,209 @@
+"""Commands with their inputs and their output: each ``*.txt`` in this folder is a table of them.
+
+A table consists of paragraphs. A paragraph with a command is a test, in an empty folder of its own. The files of a
+paragraph without a command are made for all tests below it. A paragraph has lines of these kinds::
+
+    # text                     the first one names the test
+    file NAME                  makes a file of the lines `| ...` below it, or of a Python expression (text or bytes):
+    file NAME = EXPRESSION     read(PATH) gives a file of the test or the repository, records(PATH) its FASTA records
+    folder NAME                makes a folder
+    $ tropalign VERB ...       runs in this process; NAME=VALUE in front, `< FILE` and `> FILE` at the end are allowed
+    $ cat FILE ...             shows files, decompressed by suffix; `rows` omits lines that begin with #
+    $ cmp FILE FILE ...        compares files byte by byte; `cmp-rows` ignores lines that begin with #
+    $ ls                       lists the files that commands have made
+
+The lines below a command are what to expect: `| line` of standard output, `! line` of standard error, `2! line` if it
+exits with 2, `sha256 HEX` for a long output, and `left NAME` for what a command that fails leaves. ``...`` stands for
+any text in a line and, alone in a line, for any lines. The number of the version is written as VERSION.
+
+``pytest tests/golden --write-golden`` writes what is new or has changed: check the difference before you commit it.
+``--golden-with "--threads 4"`` adds these options to all commands that have them, and expects the same output.
+"""
+
+import hashlib
+import os
+import re
+import shlex
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from xopen import xopen
+
+import tropalign
+from tropalign.cli.main import main, make_parser
+from tropalign.cli.parser import verbs_of
+
+ROOT, HERE = Path(__file__).parents[2], Path(__file__).parent
+LONGEST = 24  # lines that are written out
+STEP, EXPECTED = re.compile(r"#|file |folder |\$ "), re.compile(r"[|!]|\d+!|sha256 |left ")
+
+
+class Block(NamedTuple):
+    """A paragraph with commands, and those without that stand above it."""
+
+    table: Path
+    shared: list[str]
+    text: str
+
+    def __str__(self):
+        title = re.search(r"^# (.*)", self.text, re.M) or re.search(r"^\$ (?:tropalign )?(.*)", self.text, re.M)
+        return f"{self.table.stem}: {title[1]}"
+
+
+def blocks_of(table):
+    """The tests of a table."""
+    shared, found = [], []
+    for text in re.split(r"\n\n+", table.read_text(encoding="utf-8").strip("\n")):
+        if re.search(r"^\$ ", text, re.M):
+            found.append(Block(table, shared[:], text))
+        else:
+            shared.append(text)
+    return found
+
+
+def steps_of(text):
+    """(step, the lines below it) of a paragraph."""
+    steps = []
+    for line in text.split("\n"):
+        if STEP.match(line):
+            steps.append((line, []))
+        else:
+            assert steps and EXPECTED.match(line), f"this line is of no kind: {line}"
+            steps[-1][1].append(line)
+    return steps
+
+
+def read(path):
+    """The bytes of a file of the test, or else of the repository."""
+    return (Path(path) if Path(path).exists() else ROOT / path).read_bytes()
+
+
+def records(path):
+    """The FASTA records of such a file."""
+    return [f">{record}" for record in read(path).decode().split(">")[1:]]
+
+
+class Shell:
+    """Runs the steps of a paragraph in the current folder."""
+
+    def __init__(self, capture, monkeypatch, extra):
+        self.capture, self.monkeypatch, self.extra, self.inputs = capture, monkeypatch, extra, set()
+
+    def run(self, step, below):
+        """The lines that are to be expected below a step."""
+        kind, _, rest = step.partition(" ")
+        if kind == "$":
+            with self.monkeypatch.context() as patch:
+                return self._command(shlex.split(rest), "sha256 " in "".join(below), patch)
+        name, _, expression = rest.partition(" = ")
+        if kind == "file":
+            Path(name).parent.mkdir(parents=True, exist_ok=True)
+            content = eval(expression, globals()) if expression else "".join(f"{line[2:]}\n" for line in below)
+            Path(name).write_bytes(content if isinstance(content, bytes) else content.encode())
+        elif kind == "folder":
+            Path(name).mkdir(parents=True)
+        self.inputs = names_here()
+        return below
+
+    def _command(self, words, is_hashed, patch):
+        while re.match(r"[A-Z_]+=", words[0]):
+            patch.setenv(*words.pop(0).split("=", 1))
+        streams = {"<": os.devnull, ">": None}
+        while len(words) > 2 and words[-2] in streams:
+            streams[words[-2]] = words[-1]
+            del words[-2:]
+        before, code, error = names_here(), 0, b""
+        if words[0] == "tropalign":
+            self.capture.readouterr()
+            with open(streams["<"], encoding="utf-8") as file:
+                patch.setattr("sys.stdin", file)
+                code = main([*words[1:], *self._extra(words)])
+            text, error = self.capture.readouterr()
+        else:
+            text = TOOLS[words[0]](words[1:], self.inputs)
+        if streams[">"]:
+            Path(streams[">"]).write_bytes(text)
+            text = b""
+        left = sorted(names_here() - before) if code else []
+        shown = lines_of(text, "| ", is_hashed)
+        return [*shown, *lines_of(error, f"{code or ''}! ", False), *(f"left {name}" for name in left)]
+
+    def _extra(self, words):
+        verb = verbs_of(make_parser(False)).get(words[1]) if self.extra else None
+        return self.extra if verb is not None and self.extra[0] in verb._option_string_actions else []
+
+
+def names_here():
+    """Files and folders below the current one."""
+    return {str(path) for path in Path().rglob("*")}
+
+
+def lines_of(data, prefix, is_hashed):
+    """An output as it is expected: its lines, or its SHA-256."""
+    data = data.replace(f"tropalign {tropalign.__version__}".encode(), b"tropalign VERSION")
+    data = data.replace(str(Path().absolute()).encode(), b".")
+    lines = data.decode(errors="backslashreplace").split("\n")
+    end = lines.pop()
+    lines += [f"{end}\\"] if end else []  # without a line end
+    if not lines and prefix not in ("| ", "! "):
+        lines = ["nothing"]
+    if prefix == "| " and (is_hashed or len(lines) > LONGEST):
+        return [f"sha256 {hashlib.sha256(data).hexdigest()}"]
+    return [f"{prefix}{line}".rstrip(" ") if not line else f"{prefix}{line}" for line in lines]
+
+
+def content(path):
+    """The bytes of a file, decompressed by its suffix."""
+    with xopen(path, "rb", threads=0) as file:
+        return file.read()
+
+
+def rows(path):
+    """A file without the lines that begin with #."""
+    return b"".join(line for line in content(path).splitlines(keepends=True) if not line.startswith(b"#"))
+
+
+def differing(paths, of):
+    """A line for each file that differs from the first one."""
+    return "".join(f"{path} differs from {paths[0]}\n" for path in paths[1:] if of(path) != of(paths[0])).encode()
+
+
+TOOLS = {
+    "cat": lambda paths, _: b"".join(map(content, paths)),
+    "rows": lambda paths, _: b"".join(map(rows, paths)),
+    "cmp": lambda paths, _: differing(paths, lambda path: Path(path).read_bytes()),
+    "cmp-rows": lambda paths, _: differing(paths, rows),
+    "ls": lambda _, inputs: "".join(f"{name}\n" for name in sorted(names_here() - inputs)).encode(),
+}
+
+
+def agrees(expected, lines):
+    """Whether lines are the expected ones, in which ... stands for anything."""
+    pattern = "".join(
+        r"(?:\d*[|!] ?.*\n)*" if line in ("| ...", "! ...") else ".*?".join(map(re.escape, line.split("..."))) + r"\n"
+        for line in expected
+    )
+    return re.fullmatch(pattern, "".join(f"{line}\n" for line in lines)) is not None
+
+
+@pytest.mark.parametrize(
+    "block", [block for table in sorted(HERE.glob("*.txt")) for block in blocks_of(table)], ids=str
+)
+def test_commands(block, tmp_path, monkeypatch, capfdbinary, request):
+    monkeypatch.chdir(tmp_path)
+    shell = Shell(capfdbinary, monkeypatch, shlex.split(request.config.getoption("--golden-with")))
+    for text in block.shared:
+        for step, below in steps_of(text):
+            shell.run(step, below)
+    expected, found = [], []
+    for step, below in steps_of(block.text):
+        lines = shell.run(step, below)
+        expected += [step, *below]
+        found += [step, *(below if agrees(below, lines) else lines)]
+    if request.config.getoption("--write-golden") and found != expected:
+        table = block.table.read_text(encoding="utf-8")
+        assert table.count(block.text) == 1, "two paragraphs are the same"
+        block.table.write_text(table.replace(block.text, "\n".join(found)), encoding="utf-8")
+    else:
+        assert found == expected
