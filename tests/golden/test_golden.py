@@ -35,7 +35,7 @@ from tropalign.cli.main import main, make_parser
 from tropalign.cli.parser import verbs_of
 
 ROOT, HERE = Path(__file__).parents[2], Path(__file__).parent
-LONGEST = 24  # lines that are written out
+LONGEST = 10  # lines that are written out
 STEP, EXPECTED = re.compile(r"#|file |folder |\$ "), re.compile(r"[|!]|\d+!|sha256 |left ")
 
 
