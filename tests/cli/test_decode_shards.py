@@ -9,7 +9,7 @@ import sys
 
 import pytest
 from kept_parts import damage, parts_in
-from shard_runs import named, refuses
+from shard_runs import named
 
 from tropalign.cli.main import main
 from tropalign.hmm.decode_task import DecodeTask
@@ -147,34 +147,3 @@ def test_a_killed_run_goes_on(folder, more, monkeypatch):
         (folder / "out.tsv").write_bytes(gzip.decompress((folder / "out.tsv.gz").read_bytes()))
     assert main([*words, "-o", "whole.tsv"]) == 0
     assert (folder / "out.tsv").read_bytes() == (folder / "whole.tsv").read_bytes()
-
-
-@pytest.mark.parametrize(
-    ("words", "text"),
-    [
-        (["-", "--shard", "1/2", "-o", "x"], "sequences from standard input cannot be shared out"),
-        (["a.fa", "--shard", "1/2", "-o", "x", "--fit"], "--fit trains on all sequences, which has no shards"),
-        (["a.fa", "--shard", "1/2", "--skip-empty"], "a shard goes to a file that tropalign merge reads"),
-    ],
-)
-def test_what_is_refused(folder, words, text, capsys):
-    refuses(capsys, ["decode", "--model", "cpg"], [(words, 2, text)])
-    assert sorted(path.name for path in folder.iterdir()) == ["a.fa", "b.fa"]
-
-
-def test_what_is_wrong_with_shards(folder, capsys):
-    words = OUTPUTS["a picture"]
-    one, two = shards_of(2, words)
-    other = shards_of(3, [*words, "--min-length", "2"])[1]
-    cases = (
-        ([one], 3, "of 2 shards number 2 is missing"),
-        ([one, one, two], 3, "shard 1/2 is given twice"),
-        ([one, other], 3, "this is a shard of another run"),
-    )
-    refuses(capsys, ["merge", "-o", "x.tsv"], cases, "x.tsv")
-    for n_bytes in (10, 300):
-        data = (folder / two).read_bytes()
-        (folder / "cut").write_bytes(data[:-n_bytes])
-        assert main(["merge", one, "cut", "-o", "x.tsv"]) == 3
-        assert "cut: " in capsys.readouterr().err
-    assert not (folder / "x.tsv").exists()

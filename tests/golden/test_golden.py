@@ -20,6 +20,7 @@ any text in a line and, alone in a line, for any lines. The number of the versio
 ``--golden-with "--threads 4"`` adds these options to all commands that have them, and expects the same output.
 """
 
+import gzip
 import hashlib
 import os
 import re
@@ -99,7 +100,7 @@ class Shell:
         name, _, expression = rest.partition(" = ")
         if kind == "file":
             Path(name).parent.mkdir(parents=True, exist_ok=True)
-            content = eval(expression, globals()) if expression else "".join(f"{line[2:]}\n" for line in below)
+            content = eval(expression, {"gzip": gzip, "read": read, "records": records}) if expression else "".join(f"{line[2:]}\n" for line in below)
             Path(name).write_bytes(content if isinstance(content, bytes) else content.encode())
         elif kind == "folder":
             Path(name).mkdir(parents=True)
