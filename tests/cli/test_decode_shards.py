@@ -9,19 +9,10 @@ import sys
 
 import pytest
 from kept_parts import damage, parts_in
-from shard_runs import named
 
 from tropalign.cli.main import main
 from tropalign.hmm.decode_task import DecodeTask
 
-OUTPUTS = {
-    "tsv": ["-o", "{}.tsv"],
-    "bed": ["-o", "{}.bed.gz", "-f", "bed", "--by", "posterior", "--min-length", "5"],
-    "all labels": ["-o", "{}.tsv", "--label", "island", "--label", "background", "--no-comments"],
-    "a picture": ["-o", "{}.tsv.xz", "--plot", "{}.svg"],
-    "bedgraph": ["-o", "{}.bdg", "-f", "bedgraph"],
-    "nothing": ["-o", "{}.bed", "--min-length", "100000"],
-}
 WORDS = ["decode", "--model", "cpg", "--skip-empty", "-q", "a.fa", "b.fa", "a.fa"]
 
 
@@ -43,35 +34,6 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "a.fa").write_text("".join(map(record, range(7))))
     (tmp_path / "b.fa").write_text("".join(map(record, range(7, 30))))
     return tmp_path
-
-
-def shards_of(count, words):
-    paths = []
-    for k in range(1, count + 1):
-        path = f"{k}of{count}.shard"
-        more = [path if word == "out.x" else word for word in ["-o", "out.x", *named(words[2:], "one")]]
-        more += [] if "-f" in words or words[1].startswith("{}.tsv") else ["-f", "bed"]
-        assert main([*WORDS, "--shard", f"{k}/{count}", *more]) == 0
-        paths.append(path)
-    return paths
-
-
-@pytest.mark.parametrize("case", OUTPUTS)
-@pytest.mark.parametrize("count", [1, 3, 7])
-def test_shards_become_the_bytes_of_one_run(folder, case, count):
-    words = OUTPUTS[case]
-    whole = named(words, "one")
-    if case == "nothing":
-        whole += ["-f", "bed"]
-    assert main([*WORDS, *whole]) == 0
-    shards = shards_of(count, words)
-    random.Random(count).shuffle(shards)
-    names = named(words, "merged")
-    files = [word for k, word in enumerate(names) if word in ("-o", "--plot") or names[k - 1] in ("-o", "--plot")]
-    assert main(["merge", *shards, *files]) == 0
-    made = {path.name.removeprefix("one"): path.read_bytes() for path in folder.glob("one*")}
-    assert len(made) == 1 + ("--plot" in words)
-    assert {path.name.removeprefix("merged"): path.read_bytes() for path in folder.glob("merged*")} == made
 
 
 def test_tiles_threads_and_streams_change_nothing(folder, monkeypatch, capsysbinary):

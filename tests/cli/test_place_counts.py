@@ -208,33 +208,6 @@ def test_names_that_do_not_match(folder, capsys, monkeypatch, rows, code, words,
     assert (folder / "u.fa").exists() == (code == 0)
 
 
-def test_a_row_of_two_reads(folder, capsys):
-    (folder / "two.fa").write_text(">a;size=2\nACGTACGTAC\n>a;size=3\nACGTACGTAC\n")
-    (folder / "two.tsv").write_text("#OTU ID\ts\na\t4\n")
-    assert run(folder, "-o", "u.fa", "--counts", "two.tsv", "--table", "u.tsv", reads="two.fa") == 3
-    said = "two.tsv, record 'a': two reads have this row, 'a;size=2' and 'a;size=3': give each read a row"
-    assert said in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (["--counts", "otus.tsv"], "--counts is for --taxa, --taxa-html, --otu-table, --table, --jplace or --html"),
-        (["--otu-table", "x.biom", "--taxonomy", "tips.tsv"], "--otu-table is a table of counts with lineages: name"),
-        (["--otu-table", "x.biom", "--counts", "otus.tsv"], "--otu-table needs the lineages of the tips: name their"),
-        (["--taxa-html", "x.html"], "--taxa-html needs the lineages of the tips: name their table with --taxonomy"),
-        (["--counts", "otus.tsv", "--table", "t.tsv", "--each"], "--counts"),
-        (["--counts", "otus.tsv", "--taxonomy", "tips.tsv", "--otu-table", "x.fa"], "one of .biom .h5 .hdf5 .tsv"),
-        (["--counts", "otus.tsv", "--taxonomy", "tips.tsv", "--otu-table", "otus.tsv"], "otus.tsv is an input: name"),
-    ],
-)  # fmt: skip
-def test_usage(folder, capsys, options, words):
-    before = (folder / "otus.tsv").read_bytes()
-    assert run(folder, "-o", "u.fa", *options) == 2
-    assert words in capsys.readouterr().err
-    assert (folder / "otus.tsv").read_bytes() == before
-
-
 def test_shards_of_other_counts_are_another_run(folder, capsys):
     table = ta.read_otu_table(folder / "otus.tsv")
     how = ["--taxa", "u.tsv", "--taxonomy", "tips.tsv", "--counts", "other.tsv", "-q"]

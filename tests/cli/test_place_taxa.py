@@ -143,33 +143,6 @@ def test_shards_threads_and_compression(example):
         assert plain(one) == plain(other), one
 
 
-@pytest.mark.parametrize(
-    ("text", "code", "words"),
-    [
-        ("t1\ta;b\nx\n", 3, "tips.tsv, line 2: this is no table of tips: write a name, a tab and a lineage such"),
-        ("t1\ta;;c\n", 3, "tips.tsv, line 1: rank 2 of its lineage is empty: write a word for it, such as un"),
-        ("t1\t\n", 3, "tips.tsv, line 1: rank 1 of its lineage is empty"),
-        ("t1\ta\nt1\tb\n", 3, "tips.tsv, line 2: the tip 't1' is there already: give it one line"),
-        ("x1\ta\n", 3, "tips.tsv: none of the tree's tips is in it, 't1' for one: its first column has to hold"),
-        ("# none\n", 3, "tips.tsv: none of the tree's tips is in it"),
-        ("t1\ta\n", 0, "tips.tsv: 2 tips of the tree have no lineage, 't2' for one: left out"),
-        ("t1\ta\n't1'\tb\n", 3, "tips.tsv: 't1' and \"'t1'\" are one tip, with two lineages: leave one of them out"),
-        ("t1\ta\n't1'\ta\n", 0, "2 tips of the tree have no lineage"),
-        ("t1\ta\n't2'\tb\n t3\tb", 0, "1 tips of the tree have no lineage, 't3' for one"),
-    ],
-)  # fmt: skip
-def test_tables_of_tips(tmp_path, capsys, text, code, words):
-    (tmp_path / "ref.fa").write_text(">t1\nACGTACGT\n>t2\nACGTTCGT\n>t3\nACGAACGA\n")
-    (tmp_path / "ref.nwk").write_text("(t1:1,t2:1,t3:1);")
-    (tmp_path / "r.fa").write_text(">r\nACGT\n")
-    (tmp_path / "tips.tsv").write_text(text)
-    names = ["--reference", "ref.fa", "--tree", "ref.nwk", "r.fa", "--taxonomy", "tips.tsv", "--table", "t.tsv"]
-    command = ["place", *(str(tmp_path / w) if "." in w else w for w in names), "-o", str(tmp_path / "o.fa")]
-    assert main(command) == code
-    assert words in capsys.readouterr().err
-    assert (tmp_path / "o.fa").exists() == (tmp_path / "t.tsv").exists() == (code == 0)
-
-
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_a_table_of_a_spreadsheet(example, capsys, end):
     """A byte order mark, quotes, ends of lines, and a letter by which only Unicode ends lines."""
@@ -185,24 +158,3 @@ def test_a_table_of_a_spreadsheet(example, capsys, end):
         found.append(((example[0] / "x.tsv").read_bytes(), (example[0] / "taxa.tsv").read_bytes()))
     assert found[0] == found[1]
     assert "x\u2028y" in found[0][0].decode() or "u2028" in found[0][0].decode()
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (["--taxonomy", "tips.tsv"], "--taxonomy is for --table, --taxa, --taxa-html, --otu-table or --html: name"),
-        (["--taxa", "x.tsv"], "--taxa needs the lineages of the tips: name their table with --taxonomy"),
-    ],
-)
-def test_usage(example, capsys, options, words):
-    assert run(example[0], "-o", example[0] / "u.fa", *options) == 2
-    assert words in capsys.readouterr().err
-
-
-def test_a_wrong_count(example, capsys):
-    folder = example[0]
-    (folder / "zero.fa").write_text(">a;size=0\nACGTACGT\n")
-    words = ["place", "--reference", folder / "ref.npz", folder / "zero.fa", "-o", folder / "z.fa"]
-    assert main([*map(str, words), "--table", str(folder / "z.tsv")]) == 3
-    assert "record 'a;size=0': its count is 0: write ;size= and a whole number" in capsys.readouterr().err
-    assert not (folder / "z.fa").exists()

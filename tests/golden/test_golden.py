@@ -11,6 +11,9 @@ paragraph without a command are made for all tests below it. A paragraph has lin
     $ cat FILE ...             shows files, decompressed by suffix; `rows` omits lines that begin with #
     $ cmp FILE FILE ...        compares files byte by byte; `cmp-rows` ignores lines that begin with #
     $ ls                       lists the files that commands have made
+    $ shards 1,3 tropalign ... compares the files of a command, called {}.tsv and so on in it, with those that
+                               `tropalign merge` makes of 1 shard and of 3 shards in reversed order
+    needs MODULE               skips the test if Python has no such module
 
 The lines below a command are what to expect: `| line` of standard output, `! line` of standard error, `2! line` if it
 exits with 2, `sha256 HEX` for a long output, and `left NAME` for what a command that fails leaves. ``...`` stands for
@@ -25,6 +28,7 @@ import hashlib
 import os
 import re
 import shlex
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -36,8 +40,8 @@ from tropalign.cli.main import main, make_parser
 from tropalign.cli.parser import verbs_of
 
 ROOT, HERE = Path(__file__).parents[2], Path(__file__).parent
-LONGEST = 10  # lines that are written out
-STEP, EXPECTED = re.compile(r"#|file |folder |\$ "), re.compile(r"[|!]|\d+!|sha256 |left ")
+LONGEST = 6  # lines that are written out
+STEP, EXPECTED = re.compile(r"#|file |folder |needs |\$ "), re.compile(r"[|!]|\d+!|sha256 |left ")
 
 
 class Block(NamedTuple):
@@ -96,18 +100,21 @@ class Shell:
         kind, _, rest = step.partition(" ")
         if kind == "$":
             with self.monkeypatch.context() as patch:
-                return self._command(shlex.split(rest), "sha256 " in "".join(below), patch)
+                return self._command(shlex.split(rest), below, patch)
         name, _, expression = rest.partition(" = ")
         if kind == "file":
             Path(name).parent.mkdir(parents=True, exist_ok=True)
-            content = eval(expression, {"gzip": gzip, "read": read, "records": records}) if expression else "".join(f"{line[2:]}\n" for line in below)
+            names = {"gzip": gzip, "read": read, "records": records}
+            content = eval(expression, names) if expression else "".join(f"{line[2:]}\n" for line in below)
             Path(name).write_bytes(content if isinstance(content, bytes) else content.encode())
         elif kind == "folder":
             Path(name).mkdir(parents=True)
+        elif kind == "needs":
+            pytest.importorskip(name)
         self.inputs = names_here()
         return below
 
-    def _command(self, words, is_hashed, patch):
+    def _command(self, words, below, patch):
         while re.match(r"[A-Z_]+=", words[0]):
             patch.setenv(*words.pop(0).split("=", 1))
         streams = {"<": os.devnull, ">": None}
@@ -115,11 +122,11 @@ class Shell:
             streams[words[-2]] = words[-1]
             del words[-2:]
         before, code, error = names_here(), 0, b""
-        if words[0] == "tropalign":
+        if "tropalign" in words[:3]:
             self.capture.readouterr()
             with open(streams["<"], encoding="utf-8") as file:
                 patch.setattr("sys.stdin", file)
-                code = main([*words[1:], *self._extra(words)])
+                code = self._main(words[1:]) if words[0] == "tropalign" else self._sharded(words[1], words[3:])
             text, error = self.capture.readouterr()
         else:
             text = TOOLS[words[0]](words[1:], self.inputs)
@@ -127,12 +134,32 @@ class Shell:
             Path(streams[">"]).write_bytes(text)
             text = b""
         left = sorted(names_here() - before) if code else []
-        shown = lines_of(text, "| ", is_hashed)
-        return [*shown, *lines_of(error, f"{code or ''}! ", False), *(f"left {name}" for name in left)]
+        shown, is_written = lines_of(text, "| "), any(line.startswith("|") for line in below)
+        if any(line.startswith("sha256 ") for line in below) or (len(shown) > LONGEST and not is_written):
+            shown = [f"sha256 {hashlib.sha256(of_any_version(text)).hexdigest()}"]
+        return [*shown, *lines_of(error, f"{code or ''}! "), *(f"left {name}" for name in left)]
 
-    def _extra(self, words):
-        verb = verbs_of(make_parser(False)).get(words[1]) if self.extra else None
-        return self.extra if verb is not None and self.extra[0] in verb._option_string_actions else []
+    def _main(self, words):
+        verb = verbs_of(make_parser(False)).get(words[0]) if self.extra else None
+        has_them = verb is not None and self.extra[0] in verb._option_string_actions
+        return main([*words, *(self.extra if has_them else [])])
+
+    def _sharded(self, counts, words):
+        outputs = [word for pair in pairwise(words) if "{}" in pair[1] for word in pair]
+        words = [word.replace("{}", "one") for word in words]
+        code = self._main(words)
+        whole = {path.name: path.read_bytes() for path in Path().glob("one*")}
+        at = words.index("-o") + 1
+        for count in map(int, counts.split(",")):
+            shards = [f"{k}.shard" for k in range(1, count + 1)]
+            for k, shard in enumerate(shards, 1):
+                code += self._main([*words[:at], shard, *words[at + 1 :], "--shard", f"{k}/{count}"])
+            code += self._main(["merge", *reversed(shards), *(word.replace("{}", "merged") for word in outputs)])
+            for name, data in whole.items():
+                for path in (Path(name), Path(name.replace("one", "merged", 1))):
+                    if not path.exists() or path.read_bytes() != data:
+                        print(f"{path} after {count} shards is not the {name} of one run")
+        return code
 
 
 def names_here():
@@ -140,17 +167,19 @@ def names_here():
     return {str(path) for path in Path().rglob("*")}
 
 
-def lines_of(data, prefix, is_hashed):
-    """An output as it is expected: its lines, or its SHA-256."""
+def of_any_version(data):
+    """An output without the number of the version and the name of the folder."""
     data = data.replace(f"tropalign {tropalign.__version__}".encode(), b"tropalign VERSION")
-    data = data.replace(str(Path().absolute()).encode(), b".")
-    lines = data.decode(errors="backslashreplace").split("\n")
+    return data.replace(str(Path().absolute()).encode(), b".")
+
+
+def lines_of(data, prefix):
+    """The lines of an output as they are expected."""
+    lines = of_any_version(data).decode(errors="backslashreplace").split("\n")
     end = lines.pop()
     lines += [f"{end}\\"] if end else []  # without a line end
     if not lines and prefix not in ("| ", "! "):
         lines = ["nothing"]
-    if prefix == "| " and (is_hashed or len(lines) > LONGEST):
-        return [f"sha256 {hashlib.sha256(data).hexdigest()}"]
     return [f"{prefix}{line}".rstrip(" ") if not line else f"{prefix}{line}" for line in lines]
 
 
