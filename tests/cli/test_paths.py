@@ -85,14 +85,6 @@ def test_paths_in_several_parts(tmp_path, monkeypatch, capsys):
     assert found.num_row_groups == 9 and found.metadata.num_rows == 81
 
 
-def test_every_option_is_in_the_help(capsys):
-    assert main(["paths", "--help"]) == 0
-    out = capsys.readouterr().out
-    for option in ("--undirected", "--from", "--to", "--paths", "--format", "--output", "--memory", "--threads"):
-        assert option in out
-    assert "tropalign paths edges.tsv -o distances.tsv" in out
-
-
 def test_ctrl_c_ends_it_at_once(tmp_path):
     path, out = tmp_path / "w.npz", tmp_path / "d.npz"
     np.savez(path, weights=np.random.default_rng(0).random((8000, 8000)).astype(np.float32))

@@ -126,13 +126,6 @@ def test_tables_are_no_text_for_a_terminal(folder, monkeypatch, capsys):
     assert "format parquet is no text for a terminal: name a file with -o" in capsys.readouterr().err
 
 
-def test_help_has_an_example(capsys):
-    for verb in ("search", "scan"):
-        assert main([verb, "--help"]) == 0
-        text = capsys.readouterr().out
-        assert f"tropalign {verb} " in text and "example:" in text
-
-
 def test_models_of_nucleotides_are_left_out_from_python(folder):
     foreign = DATA.joinpath("reference.hmm").read_bytes().replace(b"ALPH  amino", b"ALPH  DNA")
     Path("mixed.hmm").write_bytes(foreign + Path(PFAM).read_bytes())
