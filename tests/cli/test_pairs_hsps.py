@@ -133,15 +133,6 @@ def test_from_python(repeats):
     assert lines == written(command, "all.tsv").decode().splitlines()
 
 
-def test_shards_and_threads(repeats):
-    command, _ = repeats
-    one = written(command, "one.tsv", "-t", "1")
-    assert written(command, "two.tsv", "-t", "2") == one
-    shards = shards_of(3, [*command, "--no-comments"])
-    assert main(["merge", *shards, "-o", "merged.tsv", "-q"]) == 0
-    assert Path("merged.tsv").read_bytes() == one
-
-
 @pytest.mark.parametrize("block_bytes", [1 << 19, 40])
 def test_what_a_pair_covers_does_not_depend_on_blocks(repeats, monkeypatch, block_bytes):
     """Text is made some rows at a time, of which each pair has all of its own."""

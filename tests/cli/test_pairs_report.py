@@ -74,16 +74,6 @@ def test_a_run_that_stopped_goes_on_with_both(few, monkeypatch):
     assert with_report(few) == whole
 
 
-def test_plots_in_one_run_and_in_shards(few):
-    pytest.importorskip("matplotlib")
-    plotted = ["pairs", few, "-q", "--report", "score", "--plot", "map.svg"]
-    assert main([*plotted, "-o", "all.tsv"]) == 0
-    assert main([*plotted, "--shard", "1/1", "-o", "1.shard"]) == 0
-    assert main(["merge", "1.shard", "-q", "-o", "merged.tsv", "--plot", "merged.svg"]) == 0
-    assert Path("merged.svg").read_bytes() == Path("map.svg").read_bytes()
-    assert b">score<" in Path("map.svg").read_bytes()
-
-
 def test_too_many_lines_for_a_plot_are_refused_before_anything_is_computed(few, monkeypatch, capsys):
     pytest.importorskip("matplotlib")
     monkeypatch.setattr("tropalign.formats.pairs.plots.MOST_LINES", 4)

@@ -135,14 +135,6 @@ def test_both_sides(files, tmp_path):
         assert (int(row["query_length"]), int(row["pair"])) == (len(a), number)
 
 
-@pytest.mark.parametrize(("side", "peer"), [("query", "blastx"), ("target", "tblastn")])
-def test_m8_is_what_blast_prints(side, peer, tmp_path):
-    genes, proteins = DATA / "genes.fasta", DATA / "proteins.fasta"
-    sides = (genes, proteins) if side == "query" else (proteins, genes)
-    run(*sides, "--translate", side, "--max-evalue", "1e-3", "-o", out := tmp_path / "out.m8")
-    assert out.read_bytes() == (DATA / f"{peer}.m8").read_bytes()
-
-
 def test_frames_and_scores_of_blastx(tmp_path):
     columns = "query,target,score,query_frame,query_first,query_last,target_first,target_last"
     out, sides = tmp_path / "out.tsv", (DATA / "genes.fasta", DATA / "proteins.fasta")
@@ -192,15 +184,6 @@ def test_tiles_threads_and_shards_change_nothing(side, tmp_path, monkeypatch):
     assert main(["merge", *shards, "-o", str(tmp_path / "merged.tsv"), "-q"]) == 0
     for name in ("tiles", "merged"):
         assert (tmp_path / f"{name}.tsv").read_bytes() == whole.read_bytes()
-
-
-def test_short_reads_and_listed_pairs(tmp_path):
-    reads = fasta(tmp_path / "reads.fa", {"a": "ATG", "b": "ATGAAATGG", "c": "CCATTT"})
-    proteins = fasta(tmp_path / "proteins.fa", {"p": "MKWMKWMKW", "q": "WWWDEFHWKM", "r": "KMWDEFKLM"})
-    (tmp_path / "list").write_text("c q\na p\nb p\nc p\n")
-    run(reads, proteins, "--translate", "query", "--pairs", tmp_path / "list", "-o", out := tmp_path / "out.tsv")
-    found = [(row["query"], row["target"], row["query_frame"], row["query_start"]) for row in rows_of(out)]
-    assert found == [("c", "q", "-1", "0"), ("a", "p", "1", "0"), ("b", "p", "1", "0"), ("c", "p", "-1", "0")]
 
 
 def test_other_formats(files, tmp_path):
