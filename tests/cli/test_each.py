@@ -44,38 +44,6 @@ def each(*arguments):
     return main([*map(str, arguments[:1]), "--each", *map(str, arguments[1:])])
 
 
-@pytest.mark.parametrize("threads", [1, 2, 3])
-def test_outputs_are_those_of_commands_alone(families, threads):
-    wanted = ("-f", "stockholm", "--tree-out", ".nwk", "--confidence", "_sure.tsv")
-    assert each("msa", *families, "-o", "out", "-t", threads, *wanted) == 0
-    for number, file in enumerate(families):
-        alone = ("-f", "stockholm", "--tree-out", "alone.nwk", "--confidence", "alone.tsv", "-o", "alone.sto")
-        assert main(["msa", file, "-t", "1", *alone]) == 0
-        assert Path(f"out/f{number}.nwk").read_bytes() == Path("alone.nwk").read_bytes()
-        names = (f"out/f{number}.sto", f"out/f{number}.nwk", f"out/f{number}_sure.tsv")
-        words = [(names[0], "alone.sto"), (names[1], "alone.nwk"), (names[2], "alone.tsv")]
-        for path, other in words:
-            said = Path(other).read_text().replace("alone.tsv", names[2]).replace("alone.nwk", names[1])
-            assert Path(path).read_text() == said
-    assert [row[2:] for row in rows()] == [["done", "0", ""]] * 4
-    assert [row[0] for row in rows()] == families
-
-
-@pytest.mark.parametrize("threads", [1, 2])
-def test_a_bad_file_costs_one_row(families, capfd, threads):
-    Path("families/empty.fa").write_text("")
-    Path("families/folder").mkdir()
-    files = [*families, "families/empty.fa", "families/folder", "families/missing.fa"]
-    assert each("msa", *files, "-o", "out", "-t", threads) == 5
-    assert capfd.readouterr().err == "tropalign: 3 of 7 files failed: out/each.tsv says why\n"
-    found = rows()
-    assert [row[2] for row in found] == ["done"] * 4 + ["failed"] * 3
-    for row in found[4:]:
-        assert main(["msa", row[0], "-o", "alone.fasta"]) == int(row[3]) == 3
-        assert capfd.readouterr().err == f"tropalign: {row[4]}\n"
-        assert not Path(row[1]).exists()
-
-
 def test_a_rerun_does_what_is_missing_or_other(families, monkeypatch):
     from tropalign.verbs import each as module
 
@@ -119,16 +87,6 @@ def test_a_file_that_changes_while_it_is_read_is_done_again(families, monkeypatc
     steps.clear()
     assert each("msa", *families, "-o", "out", "-t", "1") == 0
     assert [file for what, file in steps if what == "run"] == ["families/f1.fa"]
-
-
-def test_shards_take_files_and_a_rerun_joins_their_tables(families):
-    assert each("msa", *families, "-o", "whole") == 0
-    for number in (1, 2):
-        assert each("msa", *families, "-o", "out", "--shard", f"{number}/2") == 0
-        assert [row[0] for row in rows(name=f"each.{number}-of-2.tsv")] == families[number - 1 :: 2]
-    assert each("msa", *families, "-o", "out") == 0
-    assert made("out")["each.tsv"] == made("whole")["each.tsv"].replace(b"whole/", b"out/")
-    assert made("out")["f2.fasta"] == made("whole")["f2.fasta"]
 
 
 def test_a_killed_run_leaves_whole_files_and_goes_on(families):

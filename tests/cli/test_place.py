@@ -45,28 +45,6 @@ def records(path):
     return {part[0]: "".join(part[1:]) for part in parts}
 
 
-def test_all_outputs(files, capsys):
-    out, table, jplace = (files / name for name in ("out.fasta", "t.tsv", "x.jplace"))
-    assert place(files, "-o", out, "--table", table, "--jplace", jplace) == 0
-    assert "tropalign: warning: there is no usable letter in 1 read, which cannot be placed" in capsys.readouterr().err
-    rows = records(out)
-    assert list(rows) == ["t1", "t2", "t3", "t4", "t5", "r1", "r2", "r3"]
-    assert rows["t3"] == "ACG-ACGTACTT" and {len(row) for row in rows.values()} == {12}
-    assert rows["r1"].replace("-", "") == "GTACTACG"
-    lines = [line.split("\t") for line in table.read_text().splitlines() if not line.startswith("#")]
-    assert lines[0] == "read branch clade score second_score ties strand start end inserted unaligned count".split()
-    by_name = {line[0]: dict(zip(lines[0], line, strict=True)) for line in lines[1:]}
-    assert list(by_name) == ["r1", "r2", "none", "r3"]
-    assert by_name["none"]["branch"] == "-1" and by_name["none"]["clade"] == "*"
-    assert int(by_name["r3"]["inserted"]) + int(by_name["r3"]["unaligned"]) == 13 - len(rows["r3"].replace("-", ""))
-    placed = json.loads(jplace.read_text())
-    assert placed["version"] == 3 and [entry["nm"][0][0] for entry in placed["placements"]] == ["r1", "r2", "r3"]
-    edge, likelihood, weight, distal, pendant = placed["placements"][0]["p"][0]
-    assert str(edge) == by_name["r1"]["branch"] and likelihood == float(by_name["r1"]["score"])
-    assert weight == 1 / int(by_name["r1"]["ties"]) and pendant == 0 and f"{{{edge}}}" in placed["tree"]
-    assert placed["fields"][0] == "edge_num" and distal > 0
-
-
 #: Trees of the tips t1 to t5 as they may come.
 ODD_TREES = {
     "all lengths zero": "((t1:0,t2:0):0,(t3:0,t4:0):0,t5:0);",

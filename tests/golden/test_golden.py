@@ -40,7 +40,7 @@ from tropalign.cli.main import main, make_parser
 from tropalign.cli.parser import verbs_of
 
 ROOT, HERE = Path(__file__).parents[2], Path(__file__).parent
-LONGEST = 6  # lines that are written out
+LONGEST = 5  # lines that are written out
 STEP, EXPECTED = re.compile(r"#|file |folder |needs |\$ "), re.compile(r"[|!]|\d+!|sha256 |left ")
 
 
@@ -175,7 +175,7 @@ def of_any_version(data):
 
 def lines_of(data, prefix):
     """The lines of an output as they are expected."""
-    lines = of_any_version(data).decode(errors="backslashreplace").split("\n")
+    lines = of_any_version(data).decode(errors="backslashreplace").replace("\r", "\\r").split("\n")
     end = lines.pop()
     lines += [f"{end}\\"] if end else []  # without a line end
     if not lines and prefix not in ("| ", "! "):
