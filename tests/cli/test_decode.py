@@ -39,22 +39,6 @@ def rows(text):
     return lines[1:]
 
 
-@pytest.mark.parametrize("by", ["viterbi", "posterior"])
-def test_every_position_has_a_label(islands, by, capsys):
-    arguments = ["--model", "cpg", islands, "--by", by, "--label", "island", "--label", "background"]
-    assert decode(*arguments) == 0
-    found = rows(capsys.readouterr().out)
-    batch = ta.read_sequences(islands)
-    ends = {}
-    for name, start, end, label, length, support, _ in found:
-        assert int(start) == ends.get(name, 0) and int(end) - int(start) == int(length)
-        assert label in ("island", "background") and 0 <= float(support) <= 1
-        ends[name] = int(end)
-    assert [ends[name] for name in batch.names] == np.diff(batch.offsets).tolist()
-    if by == "posterior":
-        assert all(float(row[5]) >= 0.5 for row in found)
-
-
 @pytest.fixture
 def gapped(tmp_path):
     """A sequence without an island, one with an island beside a gap, and one of nothing else."""

@@ -45,7 +45,7 @@ STEP, EXPECTED = re.compile(r"#|file |folder |needs |\$ "), re.compile(r"[|!]|\d
 
 
 class Block(NamedTuple):
-    """A paragraph with commands, and those without that stand above it."""
+    """A paragraph with commands, and the paragraphs without commands above it."""
 
     table: Path
     shared: list[str]
@@ -57,7 +57,7 @@ class Block(NamedTuple):
 
 
 def blocks_of(table):
-    """The tests of a table."""
+    """Split a table into its tests."""
     shared, found = [], []
     for text in re.split(r"\n\n+", table.read_text(encoding="utf-8").strip("\n")):
         if re.search(r"^\$ ", text, re.M):
@@ -68,7 +68,7 @@ def blocks_of(table):
 
 
 def steps_of(text):
-    """(step, the lines below it) of a paragraph."""
+    """Split a paragraph into pairs of a step and the lines below it."""
     steps = []
     for line in text.split("\n"):
         if STEP.match(line):
@@ -80,28 +80,28 @@ def steps_of(text):
 
 
 def read(path):
-    """The bytes of a file of the test, or else of the repository."""
+    """Read a file of the test, or else of the repository."""
     return (Path(path) if Path(path).exists() else ROOT / path).read_bytes()
 
 
 def records(path):
-    """The FASTA records of such a file."""
+    """Split such a file into its FASTA records."""
     return [f">{record}" for record in read(path).decode().split(">")[1:]]
 
 
 class Shell:
-    """Runs the steps of a paragraph in the current folder."""
+    """Run the steps of a paragraph in the current folder."""
 
     def __init__(self, capture, monkeypatch, extra):
         self.capture, self.monkeypatch, self.extra, self.inputs = capture, monkeypatch, extra, set()
 
     def run(self, step, below):
-        """The lines that are to be expected below a step."""
+        """Run a step, and return the lines to expect below it."""
         kind, _, rest = step.partition(" ")
         if kind == "$":
             with self.monkeypatch.context() as patch:
                 return self._command(shlex.split(rest), below, patch)
-        name, _, expression = rest.partition(" = ")
+        before, (name, _, expression) = names_here(), rest.partition(" = ")
         if kind == "file":
             Path(name).parent.mkdir(parents=True, exist_ok=True)
             names = {"gzip": gzip, "read": read, "records": records}
@@ -111,7 +111,7 @@ class Shell:
             Path(name).mkdir(parents=True)
         elif kind == "needs":
             pytest.importorskip(name)
-        self.inputs = names_here()
+        self.inputs |= names_here() - before
         return below
 
     def _command(self, words, below, patch):
@@ -140,9 +140,9 @@ class Shell:
         return [*shown, *lines_of(error, f"{code or ''}! "), *(f"left {name}" for name in left)]
 
     def _main(self, words):
-        verb = verbs_of(make_parser(False)).get(words[0]) if self.extra else None
+        verb = verbs_of(make_parser(False)).get(words[0]) if self.extra and words else None
         has_them = verb is not None and self.extra[0] in verb._option_string_actions
-        return main([*words, *(self.extra if has_them else [])])
+        return main([*words[:1], *self.extra, *words[1:]] if has_them else words)
 
     def _sharded(self, counts, words):
         outputs = [word for pair in pairwise(words) if "{}" in pair[1] for word in pair]
@@ -163,18 +163,18 @@ class Shell:
 
 
 def names_here():
-    """Files and folders below the current one."""
+    """List the files and folders below the current one."""
     return {str(path) for path in Path().rglob("*")}
 
 
 def of_any_version(data):
-    """An output without the number of the version and the name of the folder."""
+    """Replace the number of the version and the name of the folder."""
     data = data.replace(f"tropalign {tropalign.__version__}".encode(), b"tropalign VERSION")
     return data.replace(str(Path().absolute()).encode(), b".")
 
 
 def lines_of(data, prefix):
-    """The lines of an output as they are expected."""
+    """Split an output into lines as they stand in a table."""
     lines = of_any_version(data).decode(errors="backslashreplace").replace("\r", "\\r").split("\n")
     end = lines.pop()
     lines += [f"{end}\\"] if end else []  # without a line end
@@ -184,18 +184,18 @@ def lines_of(data, prefix):
 
 
 def content(path):
-    """The bytes of a file, decompressed by its suffix."""
+    """Read a file, decompressed by its suffix."""
     with xopen(path, "rb", threads=0) as file:
         return file.read()
 
 
 def rows(path):
-    """A file without the lines that begin with #."""
+    """Read a file without the lines that begin with #."""
     return b"".join(line for line in content(path).splitlines(keepends=True) if not line.startswith(b"#"))
 
 
 def differing(paths, of):
-    """A line for each file that differs from the first one."""
+    """Name each file that differs from the first one, in a line."""
     return "".join(f"{path} differs from {paths[0]}\n" for path in paths[1:] if of(path) != of(paths[0])).encode()
 
 
@@ -209,7 +209,7 @@ TOOLS = {
 
 
 def agrees(expected, lines):
-    """Whether lines are the expected ones, in which ... stands for anything."""
+    """Compare lines with the expected ones, in which ... stands for anything."""
     pattern = "".join(
         r"(?:\d*[|!] ?.*\n)*" if line in ("| ...", "! ...") else ".*?".join(map(re.escape, line.split("..."))) + r"\n"
         for line in expected
