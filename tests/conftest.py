@@ -18,6 +18,8 @@ pytest_plugins = ["selection"]
 
 def pytest_addoption(parser):
     parser.addoption("--installed", action="store_true", help="refuse to test anything but an installed package")
+    parser.addoption("--write-golden", action="store_true", help="write the outputs of commands into tests/golden")
+    parser.addoption("--golden-with", default="", help="options for the commands in tests/golden, as in '--threads 4'")
 
 
 def pytest_configure(config):

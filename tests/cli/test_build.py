@@ -1,7 +1,6 @@
 """tropalign build: files that equal hmmbuild's, libraries, inputs of every format, and what cannot be a model."""
 
 import gzip
-import io
 import random
 import shutil
 import subprocess
@@ -150,39 +149,6 @@ def test_every_format_makes_the_same_model(tmp_path):
     assert len(models) == 1 and "NAME  efp\n" in models.pop()
 
 
-def test_threads_change_nothing(tmp_path):
-    path = tmp_path / "x.sto"
-    path.write_text("".join(stockholm(ROWS[k % 2 :], f"#=GF ID f{k}") for k in range(9)))
-    assert built(path, "-t", "1") == built(path, "-t", "3")
-
-
-def test_from_standard_input(tmp_path, monkeypatch, capsysbinary):
-    class Input:
-        buffer = io.BytesIO(stockholm(ROWS).encode())
-
-    monkeypatch.setattr("sys.stdin", Input)
-    assert main(["build", "-", "--name", "x", "-q"]) == 0
-    (tmp_path / "x.sto").write_text(stockholm(ROWS))
-    assert capsysbinary.readouterr().out.decode() == built(tmp_path / "x.sto")
-
-
-def test_each(tmp_path):
-    for name in "ab":
-        (tmp_path / f"{name}.sto").write_text(stockholm(ROWS, f"#=GF ID family{name}"))
-    folder = tmp_path / "models"
-    assert main(["build", "--each", str(tmp_path / "a.sto"), str(tmp_path / "b.sto"), "-o", str(folder), "-q"]) == 0
-    assert "NAME  familyb\n" in (folder / "b.hmm").read_text()
-    assert (folder / "a.hmm").read_text() == built(tmp_path / "a.sto")
-
-
-def test_a_model_finds_its_family(tmp_path):
-    (tmp_path / "efp.fa").write_text(EXAMPLE.read_text())
-    built(tmp_path / "efp.fa", "--name", "EFP")
-    out = tmp_path / "hits.tbl"
-    assert main(["search", str(tmp_path / "efp.out.hmm"), str(ROOT / "examples" / "efp.fasta"), "-o", str(out)]) == 0
-    assert len([line for line in out.read_text().splitlines() if not line.startswith("#")]) == 37
-
-
 LONG = "n" * 10_000
 
 
@@ -190,70 +156,3 @@ def test_long_names(tmp_path):
     path = tmp_path / "x.sto"
     path.write_text(stockholm(ROWS, f"#=GF ID {LONG}").replace("row1", LONG))
     assert f"NAME  {LONG}\n" in built(path)
-
-
-BAD = {
-    "nothing": ("", [], "the file is empty"),
-    "no row": ("# STOCKHOLM 1.0\n", [], "the file holds no alignment"),
-    "no row, but an end": ("# STOCKHOLM 1.0\n//\n", ["--alphabet", "protein"], "alignment 1 cannot be read"),
-    "words": ("hello\n", [], "line 1: this is no alignment: FASTA begins with '>'"),
-    "not aligned": (">a\nACDEFGHIKL\n>b\nACDEF\n", [], "record 'b': 5 matches, but 10 are expected"),
-    "unequal rows": (stockholm(["ACDEF", "ACDE"]), ["--alphabet", "protein"], "cannot be read as one of protein ("),
-    "gaps alone": (stockholm(["---", "---"]), ["--alphabet", "protein"], "the alignment holds no residue"),
-    "another alphabet": (stockholm(ROWS), ["--alphabet", "dna"], "cannot be read as one of dna (Could not parse file"),
-    "nucleotides by a protein matrix": (
-        stockholm(["ACGTACGTACGT"]),
-        ["--single", "--matrix", "BLOSUM62"],
-        "this is an alignment of DNA, and --matrix BLOSUM62 is for proteins: leave it out",
-    ),
-    "no telling": (stockholm(["AAAA"]), [], "say it by --alphabet protein, dna or rna"),
-    "no marks": (stockholm(ROWS), ["--nodes", "reference"], "has no reference annotation line"),
-    "a name for two": (stockholm(ROWS) * 2, ["-n", "x"], "each has its own name (#=GF ID): leave --name out"),
-    "no second name": (stockholm(ROWS) * 2, [], "alignment 2 has no name, which each of several needs"),
-    "digits": (stockholm(["ACDE1FGHIK"]), ["--alphabet", "protein"], "invalid sequence character"),
-}
-
-
-@pytest.mark.parametrize("case", BAD)
-def test_bad_input_is_refused_in_a_sentence(case, tmp_path, capsys):
-    text, options, sentence = BAD[case]
-    path, out = tmp_path / "x.sto", tmp_path / "x.hmm"
-    path.write_text(text)
-    assert main(["build", str(path), "-o", str(out), *options]) == 3
-    (line,) = capsys.readouterr().err.splitlines()
-    assert sentence in line and str(path) in line
-    assert not out.exists()
-
-
-@pytest.mark.parametrize(
-    ("options", "sentence"),
-    [
-        (["--name", "two words"], "the name of a model is a word without blanks"),
-        (
-            ["--gap-open-probability", "0.1"],
-            "--gap-open-probability changes nothing where --single is not given: leave it out",
-        ),
-        (["--single", "--gap-open-probability", "0.5"], "--gap-open-probability 0.5 is not below 0.5"),
-        (["--weights-identity", "0.3"], "--weights-identity changes nothing where --weights is not blosum"),
-        (["--effective", "none", "--entropy", "1"], "--entropy changes nothing where --effective is not entropy"),
-        (["--effective", "none", "--effective-number", "1"], "--effective changes nothing where --effective-number"),
-        (["--nodes", "reference", "--occupancy", "0.1"], "--occupancy changes nothing where --nodes is reference"),
-        (["-o", "x.tsv"], "no format has the suffix '.tsv'"),
-        (["--shard", "1/2"], "have no shards: split the file, or use --each"),
-        (["--each", "--name", "x", "-o", "models"], "--name is not for --each: leave it out"),
-    ],
-)
-def test_options_that_do_not_go_together(options, sentence, tmp_path, capsys):
-    path = tmp_path / "x.sto"
-    path.write_text(stockholm(ROWS))
-    assert main(["build", str(path), *options]) == 2
-    assert sentence in capsys.readouterr().err
-
-
-def test_an_alignment_from_no_file_needs_a_name(monkeypatch, capsys):
-    class Input:
-        buffer = io.BytesIO(stockholm(ROWS).encode())
-
-    monkeypatch.setattr("sys.stdin", Input)
-    assert main(["build", "-"]) == 3
-    assert "an alignment that comes from no file has no name: give one by --name" in capsys.readouterr().err

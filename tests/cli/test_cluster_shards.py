@@ -5,7 +5,7 @@ import random
 from pathlib import Path
 
 import pytest
-from shard_runs import named, refuses, shards_of, stopped_and_resumed
+from shard_runs import named, shards_of, stopped_and_resumed
 
 from tropalign.cli.main import main
 
@@ -61,26 +61,3 @@ def test_a_stopped_shard_goes_on(method, monkeypatch):
     Path("in.fa").unlink()  # the first shard holds it
     assert main(["merge", *paths, "-o", "merged.tsv"]) == 0
     assert Path("merged.tsv").read_bytes() == Path("one.tsv").read_bytes()
-
-
-def test_what_is_wrong_with_shards(capsys):
-    one, two = shards_of(2, ["cluster", "in.fa", *CASES["single"]])
-    other = shards_of(3, ["cluster", "in.fa", *CASES["complete"]])[1]
-    Path("cut").write_bytes(Path(two).read_bytes()[:-200])
-    cases = (
-        ([two], 3, "of 2 shards number 1 is missing: give all of them"),
-        ([one, two, two], 3, "shard 2/2 is given twice"),
-        ([one, other], 3, "this is a shard of another run"),
-        ([one, "cut"], 3, "cut: this is not a shard that --shard wrote, or not all of it"),
-        ([one, two, "--uc", "x.uc"], 2, "--uc: these shards hold none; tropalign cluster --uc makes it"),
-        ([one, two, "-o", "x.uc"], 2, "the shards are of format tsv, but x.uc ends in .uc: end the name in .tsv"),
-    )
-    refuses(capsys, ["merge", "-o", "out.tsv"], cases, "out.tsv")
-
-
-def test_what_has_no_shards(capsys):
-    cases = (
-        ([], 2, "greedy clusters are decided one after another and have no shards: choose --method single"),
-        (["--method", "average", "--memory", "1M"], 4, "are allowed"),
-    )
-    refuses(capsys, ["cluster", "in.fa", "--shard", "1/2", "-o", "x.shard"], cases, "x.shard")

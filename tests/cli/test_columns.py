@@ -1,6 +1,5 @@
 """``--columns``, filters by coverage, bits and E-values, and what goes to standard output."""
 
-import json
 import math
 import sys
 
@@ -34,14 +33,6 @@ def test_the_list_of_columns(capsys):
     assert any("residues of the query (qlen, ql)" in line for line in lines)
 
 
-def test_columns_in_their_order(few, capsysbinary):
-    found = table_of(run(capsysbinary, few, "--columns", "bits, tlen,query"))
-    table = aligned(few)
-    assert list(found) == ["bits", "target_length", "query"]
-    assert found["query"] == [row.query for row in table]
-    assert found["target_length"] == [str(len(table.targets.text(k))) for k in table.target_index]
-
-
 @pytest.mark.parametrize(
     ("columns", "depth"),
     [
@@ -61,18 +52,6 @@ def test_only_what_columns_need_is_computed(few, capsysbinary, columns, depth, m
     )
     text = run(capsysbinary, few, "--columns", columns)
     assert set(asked) == {depth} and b"# report: " + depth.encode() in text
-
-
-def test_the_header_says_what_statistics_are(few, capsysbinary):
-    comments = [
-        line for line in run(capsysbinary, few, "-f", "tsv", "--columns", "evalue").decode().splitlines() if "#" in line
-    ]
-    residues = int(ta.read_sequences(few).offsets[-1])
-    assert f"# search_space: {residues} residues, 6 targets" in comments
-    assert any(line.startswith("# statistics: lambda 0.267, K 0.041, ") for line in comments)
-    comments = run(capsysbinary, few, "--columns", "evalue", "--db-size", "12345").decode()
-    assert "# search_space: 12345 residues, 6 targets" in comments and "--db-size 12345" in comments
-    assert b"#" not in run(capsysbinary, few, "--columns", "score", "--no-comments")
 
 
 @pytest.mark.parametrize("asked", [["--columns", "query,evalue"], ["--max-evalue", "5"], ["--min-bits", "8"]])
@@ -226,14 +205,6 @@ def test_filters_by_coverage_of_one_side(mode, side):
     assert kept.cigars() == expected.cigars() and kept.score.tolist() == expected.score.tolist()
 
 
-def test_decimal_scores(few, capsysbinary):
-    arguments = ["--matrix", "BLOSUM62", "--gap-open", "10.5", "--gap-extend", "0.5", "--mode", "global"]
-    found = table_of(run(capsysbinary, few, *arguments, "--columns", "score,query"))
-    assert any(text.endswith(".5") for text in found["score"])
-    rows = [json.loads(line) for line in run(capsysbinary, few, *arguments, "-f", "jsonl").splitlines()]
-    assert [row["score"] for row in rows] == [float(text) for text in found["score"]]
-
-
 def test_standard_output_gets_the_stream(few, capsysbinary):
     ipc = pytest.importorskip("pyarrow.ipc")
     text = run(capsysbinary, few, "-f", "arrow", "--columns", "target,score")
@@ -254,11 +225,3 @@ def test_files_do_not_depend_on_threads(few, tmp_path, suffix, threads, monkeypa
         with xopen.xopen(path, "rb") as file:
             texts.append(file.read())
     assert texts[0] == texts[1] and len(texts[0]) > 100
-
-
-def test_scores_without_statistics_are_refused(few, tmp_path, capsys):
-    """Random sequences score the more the longer they are: nothing is written."""
-    out = tmp_path / "x.m8"
-    arguments = ["pairs", few, "--match", "1", "--mismatch", "0", "--alphabet", "protein", "-q", "-o", str(out)]
-    assert main(arguments) == 3 and not out.exists()
-    assert "no score has an E-value: choose a matrix whose mean is negative" in capsys.readouterr().err

@@ -1,10 +1,7 @@
 """tropalign decode: segments, training, pictures, and what cannot be decoded."""
 
-import gzip
-import io
 import re
 import tracemalloc
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -42,32 +39,6 @@ def rows(text):
     return lines[1:]
 
 
-def test_a_table_of_islands(made, capsys):
-    assert decode("--model", "cpg", made) == 0
-    found = rows(capsys.readouterr().out)
-    assert [row[:5] for row in found] == [["a", "239", "500", "island", "261"], ["c", "239", "505", "island", "266"]]
-    model = ta.HMM.load("cpg")
-    text = BACK + ISLAND + BACK
-    support = model.posterior(text)[239:500, :4].sum(axis=1).mean()
-    assert found[0][5:] == [f"{support:.4f}", f"{model.forward(text):.6f}"]
-
-
-@pytest.mark.parametrize("by", ["viterbi", "posterior"])
-def test_every_position_has_a_label(islands, by, capsys):
-    arguments = ["--model", "cpg", islands, "--by", by, "--label", "island", "--label", "background"]
-    assert decode(*arguments) == 0
-    found = rows(capsys.readouterr().out)
-    batch = ta.read_sequences(islands)
-    ends = {}
-    for name, start, end, label, length, support, _ in found:
-        assert int(start) == ends.get(name, 0) and int(end) - int(start) == int(length)
-        assert label in ("island", "background") and 0 <= float(support) <= 1
-        ends[name] = int(end)
-    assert [ends[name] for name in batch.names] == np.diff(batch.offsets).tolist()
-    if by == "posterior":
-        assert all(float(row[5]) >= 0.5 for row in found)
-
-
 @pytest.fixture
 def gapped(tmp_path):
     """A sequence without an island, one with an island beside a gap, and one of nothing else."""
@@ -76,24 +47,6 @@ def gapped(tmp_path):
         f">a\n{BACK}{'N' * 5000}{BACK}\n>b\n{BACK}{ISLAND}{'n' * 70000}{BACK}\n>c\n{'N' * 10}\n>d\n{BACK}\n"
     )
     return str(path)
-
-
-SUMMARY = "75,010 of 76,470 letters get no label: they are in runs of 10 missing letters or more, at which sequences"
-
-
-def test_gaps_have_no_label(gapped, tmp_path, capsys):
-    """Neither are they segments, nor do they stretch one; the numbers of letters left out are said."""
-    assert decode("--model", "cpg", gapped, "--min-support", 0.9) == 0
-    captured = capsys.readouterr()
-    assert [row[:4] for row in rows(captured.out)] == [["b", "239", "500", "island"]]
-    assert captured.out.splitlines()[-1] == "# unlabelled: 75010 of 76470 letters, in long runs of missing ones"
-    assert captured.err == f"tropalign: warning: {SUMMARY} are cut\n"
-    assert decode("--model", "cpg", gapped, "-o", tmp_path / "x.bed") == 0
-    assert (tmp_path / "x.bed").read_text() == "b\t239\t500\tisland\t997\n"
-    assert SUMMARY in capsys.readouterr().err
-    assert decode("--model", "cpg", gapped, "-q", "--no-comments") == 0
-    captured = capsys.readouterr()
-    assert len(captured.out.splitlines()) == 2 and captured.err == ""
 
 
 def test_a_picture_shows_gaps(gapped, tmp_path):
@@ -110,66 +63,6 @@ def test_training_reads_what_lies_between_gaps(gapped, tmp_path):
     model = ta.HMM.load("cpg")
     assert decode("--model", "cpg", gapped, "-q", "--fit", "--rounds", 2, "--model-out", tmp_path / "m.toml") == 0
     assert ta.HMM.load(tmp_path / "m.toml") == model.fit([BACK, BACK, BACK + ISLAND, BACK, BACK], n_rounds=2)
-
-
-def test_nothing_to_train_on_is_told(tmp_path, capsys):
-    (tmp_path / "n.fa").write_text(">n\n" + "N" * 30 + "\n")
-    assert decode("--model", "cpg", tmp_path / "n.fa", "--fit") == 3
-    assert "there is no letter to train on: all are in long runs of missing ones" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("suffix", [".bedgraph", ".bdg"])
-def test_bedgraph_has_the_support(made, tmp_path, suffix):
-    assert decode("--model", "cpg", made, "-o", tmp_path / f"x{suffix}") == 0
-    lines = [line.split("\t") for line in (tmp_path / f"x{suffix}").read_text().splitlines()]
-    assert decode("--model", "cpg", made, "-o", tmp_path / "x.tsv") == 0
-    expected = [[row[0], row[1], row[2], row[5]] for row in rows((tmp_path / "x.tsv").read_text())]
-    assert lines == expected and len(lines) == 2
-
-
-def test_bed_by_suffix_and_compressed(made, tmp_path, monkeypatch):
-    assert decode("--model", "cpg", made, "-o", tmp_path / "x.bed.gz") == 0
-    with gzip.open(tmp_path / "x.bed.gz", "rt") as lines:
-        assert [line.split("\t")[:4] for line in lines] == [
-            ["a", "239", "500", "island"],
-            ["c", "239", "505", "island"],
-        ]
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(gzip.compress(Path(made).read_bytes()))))
-    assert decode("--model", "cpg", "-", "-o", tmp_path / "y.bed") == 0
-    assert (tmp_path / "y.bed").read_text() == gzip.open(tmp_path / "x.bed.gz", "rt").read()
-
-
-def test_empty_sequences(tmp_path, capsys):
-    path = tmp_path / "a.fa"
-    path.write_text(">a\n\n>b\nACGU\n")
-    assert decode("--model", "cpg", path) == 3
-    assert "the sequence is empty: remove the record or use --skip-empty" in capsys.readouterr().err
-    assert decode("--model", "cpg", path, "--skip-empty", "--label", "background") == 0
-    assert [row[:3] for row in rows(capsys.readouterr().out)] == [["b", "0", "4"]]
-
-
-def test_filters(made, capsys):
-    assert decode("--model", "cpg", made, "--min-length", 262) == 0
-    assert [row[0] for row in rows(capsys.readouterr().out)] == ["c"]
-    assert decode("--model", "cpg", made, "--min-support", 1) == 0
-    assert rows(capsys.readouterr().out) == []
-
-
-def test_threads_change_nothing(islands, tmp_path):
-    for n_threads in (1, 3):
-        assert decode("--model", "cpg", islands, "-t", n_threads, "-o", tmp_path / f"{n_threads}.bed") == 0
-    assert (tmp_path / "1.bed").read_bytes() == (tmp_path / "3.bed").read_bytes()
-
-
-def test_training(islands, tmp_path, capsys):
-    path = tmp_path / "mine.toml"
-    arguments = ["--fit", "--rounds", 3, "--model-out", path, "--fix", "emission", "--pseudocount", 1]
-    assert decode("--model", "cpg", islands, *arguments) == 0
-    found = capsys.readouterr().out
-    want = ta.HMM.load("cpg").fit(ta.read_sequences(islands), n_rounds=3, pseudocount=1, fixed=("emission",))
-    assert ta.HMM.load(path) == want
-    assert decode("--model", path, islands) == 0
-    assert rows(capsys.readouterr().out) == rows(found)
 
 
 def test_training_on_two_files_with_missing_letters(made, tmp_path):
@@ -191,13 +84,6 @@ def test_training_needs_memory_for_all(tmp_path, capsys):
     assert decode(*arguments) == 0
     assert decode(*arguments, "--fit", "--rounds", 0) == 4
     assert "training on 3,000,000 letters, up to" in capsys.readouterr().err
-
-
-def test_training_names_the_sequence_that_the_model_cannot_make(tmp_path, flipping, capsys):
-    for name, text in (("1.fa", ">x\nACAC\n>y\nCACA\n"), ("2.fa", ">z\nACAC\n>odd\nAACC\n")):
-        (tmp_path / name).write_text(text)
-    assert decode("--model", flipping, tmp_path / "1.fa", tmp_path / "2.fa", "--fit") == 3
-    assert "2.fa, record 'odd': the model cannot make this sequence: leave it out" in capsys.readouterr().err
 
 
 @pytest.fixture
@@ -234,40 +120,6 @@ def test_pictures(islands, tmp_path, suffix, capsys):
     assert data.startswith(b"<svg" if suffix == "svg" else b"\x89PNG")
     if suffix == "svg":
         assert data.count(b" segment") == 6 and b"cpgislands: island" in data
-
-
-REFUSED = [
-    (["--model", "none", "a.fa"], 3, "none: no model has this name and no file: name one of cpg"),
-    (["--model", "cpg", "missing.fa"], 3, "missing.fa: there is no such file"),
-    (["--model", "cpg", "a.fa", "--label", "x"], 3, "no state has the label 'x': the model knows island, background"),
-    (["--model", "cpg", "a.fa", "--rounds", "5"], 2, "--rounds belongs to --fit"),
-    (["--model", "cpg", "a.fa", "--model-out", "x"], 2, "--model-out belongs to --fit"),
-    (["--model", "-", "-"], 2, "standard input can be read once"),
-    (["--model", "cpg", "a.fa", "-o", "x.sam"], 2, "no format has the suffix '.sam'"),
-    (["--model", "cpg", "a.fa", "--plot", "x.gif"], 2, "no format has the suffix '.gif'"),
-    (["--model", "cpg", "a.fa", "-o", "a.fa"], 2, "a.fa is an input"),
-    (["--model", "cpg", "a.fa", "--min-support", "2"], 2, "'2' is not a fraction"),
-    (["--model", "cpg", "a.fa", "--by", "x"], 2, "invalid choice"),
-    (["--model", "cpg", "bad.fa"], 3, "bad.fa, record 'b': '-' at position 3 is not a symbol of the model (ACGT)"),
-    (["--model", "cpg", "a.fa", "--memory", "1M"], 4, "of memory and 1.0 MiB are allowed"),
-    (["--model", "frames.toml", "a.fa"], 3, "the model has no letters as symbols"),
-    (["--model", "strict.toml", "a.fa"], 3, "a.fa, record 'a': the model cannot make this sequence"),
-    (["--model", "strict.toml", "a.fa", "--fit"], 3, "a.fa, record 'a': the model cannot make"),
-    (["--model", "a.fa", "bad.fa"], 3, "a.fa: this is not TOML"),
-]
-
-
-@pytest.mark.parametrize(("arguments", "code", "text"), REFUSED)
-def test_what_is_refused(arguments, code, text, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    Path("a.fa").write_text(">a\nACGT\n")
-    Path("bad.fa").write_text(">a\nACGT\n>b\nAC-T\n")
-    ta.HMM([1], [[1]]).save("frames.toml")
-    ta.HMM([1], [[1]], [[0.5, 0.5, 0]], symbols="ACG", missing="T").save("strict.toml")
-    assert decode(*arguments) == code
-    captured = capsys.readouterr()
-    assert text in captured.err and captured.err.count("\n") == 1 and captured.out == ""
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.fa", "bad.fa", "frames.toml", "strict.toml"]
 
 
 def test_python_finds_the_same(made):

@@ -9,19 +9,10 @@ import sys
 
 import pytest
 from kept_parts import damage, parts_in
-from shard_runs import named, refuses
 
 from tropalign.cli.main import main
 from tropalign.hmm.decode_task import DecodeTask
 
-OUTPUTS = {
-    "tsv": ["-o", "{}.tsv"],
-    "bed": ["-o", "{}.bed.gz", "-f", "bed", "--by", "posterior", "--min-length", "5"],
-    "all labels": ["-o", "{}.tsv", "--label", "island", "--label", "background", "--no-comments"],
-    "a picture": ["-o", "{}.tsv.xz", "--plot", "{}.svg"],
-    "bedgraph": ["-o", "{}.bdg", "-f", "bedgraph"],
-    "nothing": ["-o", "{}.bed", "--min-length", "100000"],
-}
 WORDS = ["decode", "--model", "cpg", "--skip-empty", "-q", "a.fa", "b.fa", "a.fa"]
 
 
@@ -43,35 +34,6 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "a.fa").write_text("".join(map(record, range(7))))
     (tmp_path / "b.fa").write_text("".join(map(record, range(7, 30))))
     return tmp_path
-
-
-def shards_of(count, words):
-    paths = []
-    for k in range(1, count + 1):
-        path = f"{k}of{count}.shard"
-        more = [path if word == "out.x" else word for word in ["-o", "out.x", *named(words[2:], "one")]]
-        more += [] if "-f" in words or words[1].startswith("{}.tsv") else ["-f", "bed"]
-        assert main([*WORDS, "--shard", f"{k}/{count}", *more]) == 0
-        paths.append(path)
-    return paths
-
-
-@pytest.mark.parametrize("case", OUTPUTS)
-@pytest.mark.parametrize("count", [1, 3, 7])
-def test_shards_become_the_bytes_of_one_run(folder, case, count):
-    words = OUTPUTS[case]
-    whole = named(words, "one")
-    if case == "nothing":
-        whole += ["-f", "bed"]
-    assert main([*WORDS, *whole]) == 0
-    shards = shards_of(count, words)
-    random.Random(count).shuffle(shards)
-    names = named(words, "merged")
-    files = [word for k, word in enumerate(names) if word in ("-o", "--plot") or names[k - 1] in ("-o", "--plot")]
-    assert main(["merge", *shards, *files]) == 0
-    made = {path.name.removeprefix("one"): path.read_bytes() for path in folder.glob("one*")}
-    assert len(made) == 1 + ("--plot" in words)
-    assert {path.name.removeprefix("merged"): path.read_bytes() for path in folder.glob("merged*")} == made
 
 
 def test_tiles_threads_and_streams_change_nothing(folder, monkeypatch, capsysbinary):
@@ -147,34 +109,3 @@ def test_a_killed_run_goes_on(folder, more, monkeypatch):
         (folder / "out.tsv").write_bytes(gzip.decompress((folder / "out.tsv.gz").read_bytes()))
     assert main([*words, "-o", "whole.tsv"]) == 0
     assert (folder / "out.tsv").read_bytes() == (folder / "whole.tsv").read_bytes()
-
-
-@pytest.mark.parametrize(
-    ("words", "text"),
-    [
-        (["-", "--shard", "1/2", "-o", "x"], "sequences from standard input cannot be shared out"),
-        (["a.fa", "--shard", "1/2", "-o", "x", "--fit"], "--fit trains on all sequences, which has no shards"),
-        (["a.fa", "--shard", "1/2", "--skip-empty"], "a shard goes to a file that tropalign merge reads"),
-    ],
-)
-def test_what_is_refused(folder, words, text, capsys):
-    refuses(capsys, ["decode", "--model", "cpg"], [(words, 2, text)])
-    assert sorted(path.name for path in folder.iterdir()) == ["a.fa", "b.fa"]
-
-
-def test_what_is_wrong_with_shards(folder, capsys):
-    words = OUTPUTS["a picture"]
-    one, two = shards_of(2, words)
-    other = shards_of(3, [*words, "--min-length", "2"])[1]
-    cases = (
-        ([one], 3, "of 2 shards number 2 is missing"),
-        ([one, one, two], 3, "shard 1/2 is given twice"),
-        ([one, other], 3, "this is a shard of another run"),
-    )
-    refuses(capsys, ["merge", "-o", "x.tsv"], cases, "x.tsv")
-    for n_bytes in (10, 300):
-        data = (folder / two).read_bytes()
-        (folder / "cut").write_bytes(data[:-n_bytes])
-        assert main(["merge", one, "cut", "-o", "x.tsv"]) == 3
-        assert "cut: " in capsys.readouterr().err
-    assert not (folder / "x.tsv").exists()

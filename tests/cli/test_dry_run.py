@@ -58,14 +58,6 @@ def test_search_and_place(tmp_path, capsys):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_is_wrong_is_found(tmp_path, capsys):
-    (tmp_path / "a.fa").write_text(">a\nMKVLAW\n>b\n")
-    assert main(["pairs", str(tmp_path / "a.fa"), "--dry-run"]) == 3
-    assert "the sequence is empty" in capsys.readouterr().err
-    assert main(["place", "--reference", "x", "--save-reference", "y", "--dry-run"]) == 2
-    assert "name some" in capsys.readouterr().err
-
-
 class Trial:
     """A run of tiles that cost what they say, of which pieces of ten cells can be made."""
 
@@ -151,17 +143,6 @@ def test_clusters_are_foretold_from_clusters(tmp_path, capsys):
         assert re.fullmatch("[0-9,]+ for [0-9,]+ alignments of 60 sequences", said["cells"])
         assert re.fullmatch(r"[0-9.]+ s on cpu, [0-9.]+ billion cells per second", said["time"])
     assert list(tmp_path.iterdir()) == []
-
-
-def test_what_is_wrong_with_clusters_is_found(few, tmp_path, capsys):
-    assert main(["cluster", few, "--order", "abundance", "--dry-run"]) == 3
-    assert "no name has an abundance" in capsys.readouterr().err
-    (tmp_path / "one.fa").write_text(">a\nMKVLAW\n")
-    assert foretold(["cluster", str(tmp_path / "one.fa")], capsys)["cells"] == "0 for 0 alignments of 1 sequences"
-    many = tmp_path / "many.fa"
-    many.write_text("".join(f">s{k}\nMKVLAW\n" for k in range(9000)))
-    assert main(["cluster", str(many), "--method", "average", "--dry-run", "--memory", "300M"]) == 4
-    assert "average linkage of 9000 sequences" in capsys.readouterr().err
 
 
 def test_epa_ng_is_not_foretold_and_nothing_is_left(tmp_path, capsys):

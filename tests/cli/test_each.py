@@ -44,48 +44,6 @@ def each(*arguments):
     return main([*map(str, arguments[:1]), "--each", *map(str, arguments[1:])])
 
 
-@pytest.mark.parametrize("threads", [1, 2, 3])
-def test_outputs_are_those_of_commands_alone(families, threads):
-    wanted = ("-f", "stockholm", "--tree-out", ".nwk", "--confidence", "_sure.tsv")
-    assert each("msa", *families, "-o", "out", "-t", threads, *wanted) == 0
-    for number, file in enumerate(families):
-        alone = ("-f", "stockholm", "--tree-out", "alone.nwk", "--confidence", "alone.tsv", "-o", "alone.sto")
-        assert main(["msa", file, "-t", "1", *alone]) == 0
-        assert Path(f"out/f{number}.nwk").read_bytes() == Path("alone.nwk").read_bytes()
-        names = (f"out/f{number}.sto", f"out/f{number}.nwk", f"out/f{number}_sure.tsv")
-        words = [(names[0], "alone.sto"), (names[1], "alone.nwk"), (names[2], "alone.tsv")]
-        for path, other in words:
-            said = Path(other).read_text().replace("alone.tsv", names[2]).replace("alone.nwk", names[1])
-            assert Path(path).read_text() == said
-    assert [row[2:] for row in rows()] == [["done", "0", ""]] * 4
-    assert [row[0] for row in rows()] == families
-
-
-def test_no_number_of_threads_changes_a_byte(families):
-    found = []
-    for threads in (1, 3):
-        assert each("msa", *families, "-o", "out", "-t", threads) == 0
-        found.append(made("out"))
-        shutil.rmtree("out")
-    assert found[0] == found[1]
-    assert sorted(found[0]) == [".each.jsonl", "each.tsv", "f0.fasta", "f1.fasta", "f2.fasta", "f3.fasta"]
-
-
-@pytest.mark.parametrize("threads", [1, 2])
-def test_a_bad_file_costs_one_row(families, capfd, threads):
-    Path("families/empty.fa").write_text("")
-    Path("families/folder").mkdir()
-    files = [*families, "families/empty.fa", "families/folder", "families/missing.fa"]
-    assert each("msa", *files, "-o", "out", "-t", threads) == 5
-    assert capfd.readouterr().err == "tropalign: 3 of 7 files failed: out/each.tsv says why\n"
-    found = rows()
-    assert [row[2] for row in found] == ["done"] * 4 + ["failed"] * 3
-    for row in found[4:]:
-        assert main(["msa", row[0], "-o", "alone.fasta"]) == int(row[3]) == 3
-        assert capfd.readouterr().err == f"tropalign: {row[4]}\n"
-        assert not Path(row[1]).exists()
-
-
 def test_a_rerun_does_what_is_missing_or_other(families, monkeypatch):
     from tropalign.verbs import each as module
 
@@ -129,16 +87,6 @@ def test_a_file_that_changes_while_it_is_read_is_done_again(families, monkeypatc
     steps.clear()
     assert each("msa", *families, "-o", "out", "-t", "1") == 0
     assert [file for what, file in steps if what == "run"] == ["families/f1.fa"]
-
-
-def test_shards_take_files_and_a_rerun_joins_their_tables(families):
-    assert each("msa", *families, "-o", "whole") == 0
-    for number in (1, 2):
-        assert each("msa", *families, "-o", "out", "--shard", f"{number}/2") == 0
-        assert [row[0] for row in rows(name=f"each.{number}-of-2.tsv")] == families[number - 1 :: 2]
-    assert each("msa", *families, "-o", "out") == 0
-    assert made("out")["each.tsv"] == made("whole")["each.tsv"].replace(b"whole/", b"out/")
-    assert made("out")["f2.fasta"] == made("whole")["f2.fasta"]
 
 
 def test_a_killed_run_leaves_whole_files_and_goes_on(families):
@@ -187,78 +135,6 @@ def test_ctrl_c_ends_it_and_the_rerun_goes_on(families):
     assert len(rows()) == len(files)
 
 
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        (["families/f0.fa"], "--each makes files in a folder: name it with -o"),
-        (["families/f0.fa", "-", "-o", "out"], "--each takes files, and standard input is none: leave - out"),
-        (
-            ["families/f0.fa", "families/f0.fa", "-o", "out"],
-            "two outputs would be out/f0.fasta (of families/f0.fa, named twice): give each its own name",
-        ),
-        (
-            ["families/f0.fa", "other/f0.fasta", "-o", "out"],
-            "two outputs would be out/f0.fasta (of families/f0.fa and other/f0.fasta): give each its own name",
-        ),
-        (
-            ["families/f0.fa", "-o", "families"],
-            "families/f0.fa lies in families, where the outputs go: name another folder with -o",
-        ),
-        (
-            ["families/f0.fa", "-o", "out", "--html", "x.html"],
-            "--html x.html: with --each, give the ending of these files, as in --html .html",
-        ),
-        (
-            ["each.fa", "-o", "out", "--confidence", ".tsv"],
-            "out/each.tsv, of each.fa, has the name of --each's own table: rename the file",
-        ),
-        (
-            ["each.1-of-2.fa", "-o", "out", "--confidence", ".tsv"],
-            "out/each.1-of-2.tsv, of each.1-of-2.fa, has the name of --each's own table: rename the file",
-        ),
-        (["families/f0.fa", "-o", "out", "--add", "b.fa"], "--add is not for --each: leave it out"),
-        (["families/f0.fa", "-o", "out", "--keep-length"], "--keep-length belongs to --add"),
-    ],
-)
-def test_what_cannot_be_meant_is_refused_before_anything_runs(families, capfd, words, sentence):
-    assert each("msa", *words) == 2
-    assert capfd.readouterr().err == f"tropalign: {sentence} (see tropalign msa --help)\n"
-    assert not Path("out").exists()
-
-
-def test_the_folder_of_outputs_among_the_files_is_left_out(families):
-    for _ in range(2):
-        files = sorted(map(str, Path("families").iterdir()))
-        assert each("msa", *files, "-o", "families/out") == 0
-        assert len(rows("families/out")) == 4
-
-
-def test_a_folder_that_cannot_be(families, capfd):
-    Path("file").write_text("")
-    assert each("msa", *families, "-o", "file") == 3
-    assert each("msa", *families, "-o", "no/folder") == 3
-    assert capfd.readouterr().err == (
-        "tropalign: file: this is a file, and --each needs a folder\n"
-        "tropalign: no: there is no such directory to make a folder in\n"
-    )
-
-
-def test_what_all_files_fail_for_is_said(tmp_path, monkeypatch, capfd):
-    monkeypatch.chdir(tmp_path)
-    for name in ("a.faa", "b.faa"):
-        shutil.copy(EXAMPLES / "efp.fasta", name)
-    assert main(["search", "--each", "missing.hmm", "a.faa", "b.faa", "-o", "out"]) == 5
-    assert capfd.readouterr().err == "tropalign: 2 of 2 files failed: missing.hmm: there is no such file\n"
-    assert [row[2:] for row in rows()] == [["failed", "3", "missing.hmm: there is no such file"]] * 2
-
-
-def test_foreign_files_stay(families):
-    Path("out").mkdir()
-    Path("out/mine.txt").write_text("mine")
-    assert each("msa", *families, "-o", "out") == 0
-    assert Path("out/mine.txt").read_text() == "mine"
-
-
 def test_a_dry_run_writes_nothing(families, capfd):
     assert each("msa", *families, "-o", "out", "--dry-run") == 0
     assert capfd.readouterr().out.startswith("files    4, 0 of them done; ")
@@ -282,23 +158,6 @@ def test_a_full_disk_ends_the_run(families, capfd, monkeypatch):
 def test_a_family_too_large_for_its_share_runs_again_with_all(families):
     assert each("msa", *families, "-o", "out", "-t", "3", "--memory", "160M") == 0
     assert [row[2] for row in rows()] == ["done"] * 4
-
-
-def test_trees(families):
-    assert each("msa", families[0], families[2], "-o", "aligned") == 0
-    aligned = sorted(map(str, Path("aligned").glob("*.fasta")))
-    assert each("tree", *aligned, "-o", "trees", "--distances-out", ".tsv", "-t", "2") == 0
-    for path in aligned:
-        name = Path("trees") / Path(path).stem
-        assert main(["tree", path, "-o", "alone.nwk", "--distances-out", "alone.tsv"]) == 0
-        assert Path(f"{name}.nwk").read_bytes() == Path("alone.nwk").read_bytes()
-        assert Path(f"{name}.tsv").read_bytes() == Path("alone.tsv").read_bytes()
-
-
-def test_a_tree_takes_one_file_without_it(families, capfd):
-    assert main(["tree", *families]) == 2
-    told = capfd.readouterr().err
-    assert "4 files are too many: name one and the output with -o, or add --each to do each of them" in told
 
 
 def test_searches(tmp_path, monkeypatch):
@@ -339,17 +198,6 @@ def test_what_all_files_need_is_no_pipe(tmp_path, monkeypatch, capfd):
     assert not Path("out").exists()
 
 
-def test_genomes_are_decoded(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for name in ("a", "b"):
-        shutil.copy(EXAMPLES / "cpgislands.fa", f"{name}.fa")
-    words = ["--model", "cpg", "-f", "bed"]
-    assert main(["decode", *words, "--each", "a.fa", "b.fa", "-o", "out", "--plot", ".svg"]) == 0
-    assert main(["decode", *words, "a.fa", "-o", "alone.bed"]) == 0
-    assert Path("out/a.bed").read_bytes() == Path("out/b.bed").read_bytes() == Path("alone.bed").read_bytes()
-    assert Path("out/b.svg").is_file()
-
-
 def test_samples_are_placed_on_one_reference(tmp_path, monkeypatch):
     from tropalign.phylo import ReferencePackage
 
@@ -368,14 +216,6 @@ def test_samples_are_placed_on_one_reference(tmp_path, monkeypatch):
         assert main(["place", *words, f"s{number}.fa", "-o", "alone.fasta", "--split"]) == 0
         assert Path(f"out/s{number}.fasta").read_bytes() == Path("alone.fasta").read_bytes()
         assert Path(f"out/s{number}.fasta.reference").is_file() and Path(f"out/s{number}.tsv").is_file()
-
-
-def test_warnings_name_the_file(families, capfd):
-    Path("families/x.fa").write_text(">a\nMKVLAW\n>a\nMKVLAW\n>b\nMKVL\n")
-    code = each("msa", *families, "families/x.fa", "-o", "out")
-    said = capfd.readouterr().err
-    assert code in (0, 5)
-    assert all("families/x.fa" in line or "files failed" in line for line in said.splitlines())
 
 
 def test_two_runs_into_one_folder(families, capfd):

@@ -36,32 +36,6 @@ def proteins(tmp_path):
     return str(queries), str(database)
 
 
-def test_proteins_are_judged_by_composition(proteins, tmp_path):
-    found = rows(["find", *proteins], tmp_path)
-    asked = ["--top", "500", "--max-evalue", "1e-3", "--composition", "adjusted"]
-    assert found == rows(["pairs", *proteins, *asked], tmp_path)
-    assert 4 * 5 < len(found) < 4 * 38 and all(float(row[3]) <= 1e-3 for row in found)
-    raw = rows(["find", *proteins, "--composition", "ignored"], tmp_path)
-    assert raw == rows(["pairs", *proteins, *asked[:4]], tmp_path) and raw != found
-
-
-def test_nucleotides_are_scored_as_by_blastn_on_both_strands(tmp_path):
-    random = np.random.default_rng(6)
-    genome = "".join(random.choice(list("ACGT"), 5000))
-    reverse = genome[1000:1200][::-1].translate(str.maketrans("ACGT", "TGCA"))
-    query, database = tmp_path / "q.fa", tmp_path / "d.fa"
-    query.write_text(f">a\n{genome[300:450]}\n>b\n{reverse}\n")
-    database.write_text(f">g\n{genome}\n")
-    found = rows(["find", str(query), str(database)], tmp_path)
-    assert [row[:3] for row in found] == [["a", "g", "300"], ["b", "g", "400"]]
-    scoring = ["--match", "2", "--mismatch", "-3", "--gap-open", "5", "--gap-extend", "2", "--strand", "both"]
-    assert found == rows(
-        ["pairs", str(query), str(database), *scoring, "--top", "500", "--max-evalue", ".001"], tmp_path
-    )
-    assert [row[0] for row in rows(["find", str(query), str(database), "--strand", "plus"], tmp_path)] == ["a"]
-    assert rows(["find", str(query), str(database), "--match", "1"], tmp_path)[0][2] == "150"
-
-
 def test_translated_search_has_raw_scores(proteins, tmp_path):
     queries, database = proteins
     reads = tmp_path / "reads.fa"
@@ -94,54 +68,3 @@ def test_databases_have_names(proteins, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine").write_text(">x\nMKV\n")
     assert database_path("mine") == "mine"
-
-
-@pytest.mark.parametrize(
-    ("value", "sentence"),
-    [(None, "and it is not set"), ("{0}", "and no store (.tdb) in {0}")],
-)
-def test_no_databases(tmp_path, monkeypatch, capsys, value, sentence):
-    monkeypatch.delenv("TROPALIGN_DB", raising=False)
-    if value is not None:
-        monkeypatch.setenv("TROPALIGN_DB", value.format(tmp_path))
-    assert main(["db", "list"]) == 2
-    assert sentence.format(tmp_path) in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("words", "code", "sentence"),
-    [
-        (["absent"], 3, "absent"),
-        (["{1}", "-f", "matrix"], 2, "invalid choice: 'matrix'"),
-        (["{1}", "-o", "x.phy"], 2, "--format matrix holds every pair: that is tropalign pairs"),
-        (["{1}", "--mode", "global"], 2, "--mode"),
-        (["{1}", "--translate", "query", "--composition", "scaled"], 2, "--composition scaled goes by the residues"),
-        (["{1}", "--evalue", "1"], 2, "write --max-evalue"),
-        (["{1}", "--db", "x"], 2, "name the queries first, then the database"),
-        ([], 2, "DB"),
-    ],
-)
-def test_what_is_refused(proteins, tmp_path, capsys, words, code, sentence):
-    queries, database = proteins
-    if "--translate" in words:
-        queries = str(tmp_path / "n.fa")
-        (tmp_path / "n.fa").write_text(">a\nACGTACGTACGTAAACC\n")
-    given = [word.format(queries, database) for word in words]
-    assert main(["find", queries, "-o", str(tmp_path / "out.tsv"), "-q", *given]) == code
-    assert sentence in capsys.readouterr().err
-
-
-def test_nothing_found_is_an_empty_table(tmp_path):
-    query, database = tmp_path / "q.fa", tmp_path / "d.fa"
-    query.write_text(">a\nMKVLAWCCHEYFG\n")
-    database.write_text(">b\nGGGGSGGGSGGGS\n")
-    out = tmp_path / "hits.tsv"
-    assert main(["find", str(query), str(database), "-o", str(out), "-q"]) == 0
-    lines = [line for line in out.read_text().splitlines() if not line.startswith("#")]
-    assert len(lines) == 1 and lines[0].startswith("query\ttarget")
-
-
-def test_with_a_second_gap_cost_scores_are_scaled(proteins, tmp_path):
-    words = ["find", *proteins, "--gap-open2", "20", "--gap-extend2", "0.5", "-q", "-o", str(tmp_path / "out.tsv")]
-    assert main(words) == 0
-    assert "# composition: scaled" in (tmp_path / "out.tsv").read_text().splitlines()

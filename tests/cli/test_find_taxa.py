@@ -88,18 +88,6 @@ def test_shards_of_stores_that_know_something_else(known, capsys):
         assert ("taxa" in capsys.readouterr().err) == (code == 3)
 
 
-def test_translated_targets(known, tmp_path):
-    """The taxon is that of the gene."""
-    (tmp_path / "genes.fa").write_text(
-        ">g OX=562\nATGAAAGTTCTGGCTTGGGGTGGTCATATTAAACTG\n>h\nATGAAAGTTATTGCTTGGGGTGGTATTAAACTG\n"
-    )
-    (tmp_path / "q.fa").write_text(">q\nMKVLAWGGHIKL\n")
-    assert main(["db", "build", "genes.fa", "-o", "genes.tdb"]) == 0
-    words = ["find", "q.fa", "genes.tdb", "--translate", "target", "--max-evalue", "10", "--columns", "target,staxid"]
-    assert main([*words, "-o", "x.tsv", "-q", "--no-comments"]) == 0
-    assert Path("x.tsv").read_text() == "target\tstaxid\ng\t562\nh\t\n"
-
-
 def test_what_is_known_is_told(known, capsys):
     _, store, of_names = known
     for path, words in ((store, f"of {len(of_names)} sequences (3 taxa); lineages of"), ("targets.tdb", "none")):
@@ -118,18 +106,3 @@ def test_from_python(known):
     assert set(hard.columns(["staxid"])["staxid"]) == {"", "1", "2", "3"}
     (plain,) = ta.align_all(Path(queries), ta.read_sequences("targets.tdb"), top=40, report="score")
     assert set(plain.columns(["staxid", "lineage"])["lineage"]) == {""}
-
-
-def test_mistakes(known, capsys):
-    _, store, _ = known
-    Path("bad.tsv").write_text("t1\t1\nt1\t2\n")
-    for words, sentence in (
-        (["--taxonomy", "none.tsv"], "none.tsv: there is no such file"),
-        (["--taxonomy", "bad.tsv"], "bad.tsv, line 2: 't1' has taxid 1 in line 1: leave one of the lines out"),
-        (["--taxdump", "none"], "none: there is no such file"),
-        (["--taxdump", "bad.tsv"], "bad.tsv: it is neither a folder nor an archive that can be read"),
-    ):
-        assert main(["db", "build", store, *words, "-o", "new.tdb"]) == 3
-        error = capsys.readouterr().err
-        assert sentence in error and error.count("\n") == 1
-        assert not Path("new.tdb").exists()

@@ -7,7 +7,6 @@ import sys
 
 import pytest
 
-from tropalign import __version__
 from tropalign.cli.main import main
 from tropalign.errors import DeviceError
 
@@ -48,16 +47,6 @@ def test_help_ends_with_an_example(verb, capsys):
     out = capsys.readouterr().out
     example = out[out.index("example:\n") :]
     assert f"\n  tropalign {' '.join(verb)}".rstrip() in example
-
-
-def test_no_verb_shows_help(capsys):
-    assert main([]) == 2
-    assert "pairs" in capsys.readouterr().out
-
-
-def test_unknown_verb(capsys):
-    assert main(["align"]) == 2
-    assert "invalid choice: 'align'" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh"])
@@ -107,14 +96,6 @@ def test_every_instruction_set_can_be_forced(no_gpus, isa, capsys):
     assert f"{isa} (selected)" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("verb", ["devices", "pairs"])
-def test_unknown_instruction_set(verb, few, capsys, monkeypatch):
-    monkeypatch.setenv("TROPALIGN_ISA", "v9")
-    assert main([verb, *([few] if verb == "pairs" else [])]) == 4
-    error = capsys.readouterr().err
-    assert error.startswith("tropalign: TROPALIGN_ISA=v9 is not an instruction set") and error.count("\n") == 1
-
-
 def test_a_closed_pipe_is_quiet(family, start):
     process = start("pairs", family, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     process.stdout.readline()
@@ -153,38 +134,3 @@ def test_progress_on_a_terminal_only(family, n_family, on_terminal, command, mon
     assert f"{n_pairs} pairs in " in shown
     assert on_terminal("pairs", family, "-q") == ""
     assert command("pairs", family).stderr == ""
-
-
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        ("pair x.fa", "did you mean 'pairs'?"),
-        (
-            "pairs x.fa --moed global",
-            "unrecognized arguments: --moed global; did you mean '--mode'? (see tropalign pairs --help)",
-        ),
-        ("pairs x.fa --mode gobal", "did you mean 'global'?"),
-        ("pairs x.fa -f tvs", "did you mean 'tsv'?"),
-        ("db bild", "did you mean 'build'?"),
-        ("help pair", "did you mean 'pairs'?"),
-    ],
-)
-def test_a_wrong_word_is_answered_with_the_nearest(words, sentence, capsys):
-    assert main(words.split()) == 2
-    assert sentence in capsys.readouterr().err
-
-
-def test_a_word_near_nothing_is_only_refused(capsys):
-    assert main(["qqq"]) == 2
-    assert "did you mean" not in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("words", [["-V"], ["version"], ["--version"], ["pairs", "--version"], ["db", "-V"]])
-def test_the_version_is_said(words, capsys):
-    assert main(words) == 0
-    assert capsys.readouterr().out == f"tropalign {__version__}\n"
-
-
-def test_help_of_a_verb(capsys):
-    assert main(["help", "merge"]) == 0
-    assert "tropalign merge" in capsys.readouterr().out

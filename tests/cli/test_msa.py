@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from Bio import AlignIO, Phylo, SeqIO
+from Bio import AlignIO, SeqIO
 from kept_parts import parts_in
 from msa.evolved import evolved_family
 
@@ -48,15 +48,6 @@ def family_file(tmp_path, text, name="x.fa"):
     return str(path)
 
 
-def test_standard_input_to_standard_output(command, few):
-    with open(few) as family:
-        done = command("msa", "-", stdin=family)
-    assert done.returncode == 0 and done.stderr == ""
-    rows = {row.id: str(row.seq) for row in SeqIO.parse(io.StringIO(done.stdout), "fasta")}
-    assert {name: row.replace("-", "") for name, row in rows.items()} == rows_in(few)
-    assert list(rows) == list(rows_in(few)) and len({*map(len, rows.values())}) == 1
-
-
 @pytest.mark.parametrize(
     ("suffix", "reader"),
     [(".aln", "clustal"), (".sto", "stockholm"), (".phy", "phylip-relaxed"), (".msf", "msf"), (".nex", "nexus")],
@@ -66,19 +57,6 @@ def test_formats_by_suffix(few, tmp_path, suffix, reader):
     assert main(["msa", few, "-o", str(out)]) == main(["msa", few, "-o", str(plain)]) == 0
     rows = {row.id: str(row.seq).replace(".", "-") for row in AlignIO.read(io.StringIO(out.read_text()), reader)}
     assert rows == rows_in(plain)
-
-
-def test_tables_and_order(few, tmp_path):
-    out, table = tmp_path / "out.sto.gz", tmp_path / "confidence.tsv"
-    assert main(["msa", few, "-o", str(out), "--confidence", str(table), "--row-order", "tree"]) == 0
-    lines = [line for line in table.read_text().splitlines() if not line.startswith("#")]
-    assert len(lines) == 1 + sum(map(len, rows_in(few).values()))
-    names = list(dict.fromkeys(line.split("\t")[0] for line in lines[1:]))
-    assert sorted(names) == sorted(rows_in(few))
-    assert (
-        f"# command: tropalign msa {few} --format stockholm --row-order tree --confidence {table}\n"
-        in table.read_text()
-    )
 
 
 @pytest.mark.parametrize("words", [[], ["--method", "clustalw"], ["--realign", "--effort", "fast"]])
@@ -105,19 +83,6 @@ def test_the_page_beside_an_alignment_that_grows(few, tmp_path):
     assert len(rows_in(out)) == len(records) and "<!doctype html>" in page.read_text().lower()
 
 
-def test_trees_out_and_in(few, tmp_path, capsys):
-    tree, out, again = tmp_path / "x.nwk", tmp_path / "out.fa", tmp_path / "again.fa"
-    assert main(["msa", few, "-o", str(out), "--tree-out", str(tree), "--row-order", "tree"]) == 0
-    leaves = [leaf.name for leaf in Phylo.read(io.StringIO(tree.read_text()), "newick").get_terminals()]
-    assert leaves == list(rows_in(out))
-    assert main(["msa", few, "-o", str(again), "--tree-in", str(tree), "--row-order", "tree"]) == 0
-    assert again.read_bytes() == out.read_bytes()
-    text = tree.read_text().replace(leaves[0], "nobody")
-    tree.write_text(text)
-    code, why = refused([few, "-o", out, "--tree-in", tree], capsys)
-    assert code == 3 and why.startswith(f"{tree}: the tree has 'nobody', which is no sequence, and it has no ")
-
-
 def test_shards_and_kills_drop_the_same_members(few, family, tmp_path, monkeypatch):
     from tropalign.msa import pipeline
 
@@ -136,135 +101,6 @@ def test_shards_and_kills_drop_the_same_members(few, family, tmp_path, monkeypat
         assert main(["msa", mixed, "-q", "--drop-foreign", "--shard", f"{k}/2", "-o", shard]) == 0
     assert main(["merge", *shards, "-o", merged]) == 0
     assert Path(merged).read_text() == rows
-
-
-def test_the_same_bytes_for_any_number_of_threads(few, tmp_path):
-    outs = []
-    for n in (1, 2, 3):
-        outs.append(tmp_path / f"{n}.sto")
-        assert main(["msa", few, "-o", str(outs[-1]), "-t", str(n), "--seed", "5"]) == 0
-    assert len({out.read_bytes() for out in outs}) == 1
-
-
-def test_several_files_are_one_family(few, tmp_path):
-    first, *others = Path(few).read_text().split(">")[1:]
-    paths = [family_file(tmp_path, f">{text}", f"{k}.fa") for k, text in enumerate((first, ">".join(others)))]
-    out, both = tmp_path / "out.fa", tmp_path / "both.fa"
-    assert main(["msa", few, "-o", str(out)]) == main(["msa", *paths, "-o", str(both)]) == 0
-    assert out.read_bytes() == both.read_bytes()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "why"),
-    [
-        (
-            ["--shard", "1/2", "-o", "x.shard", "--effort", "fast"],
-            "effort fast aligns group after group and has no shards",
-        ),
-        (["--shard", "1/2", "-o", "x.shard", "--add", "y.fa"], "--shard shares out the posteriors of a family"),
-        (["-", "-"], "standard input can be read once: name - once"),
-        (["--cutoff", "0.9"], "--cutoff 0.9 is not a number from 0.0001 to 0.5"),
-        (["--keep", "x"], "argument --keep: 'x' is not a number"),
-        (["--consistency", "21"], "--consistency 21 is out of range: give a number from 0 to 20"),
-        (["--effort", "best"], "argument --effort: invalid choice: 'best'"),
-        (["-o", "x.doc"], "x.doc: no format has the suffix '.doc'"),
-        (["--confidence", "x.fa"], "x.fa: no format has the suffix '.fa'"),
-        (["--html", "x.pdf"], "--html x.pdf: end the name in .html"),
-        (["--html", "x.html", "--shard", "1/2", "-o", "x.shard"], "--html is for whole runs"),
-        (["--add", "-", "--merge", "x"], "argument --merge: not allowed with argument --add"),
-        (["--keep-length"], "--keep-length belongs to --add"),
-        (["more.fa", "--add", "x.fa"], "--add takes one alignment, but 2 files are named"),
-        (["--merge", "x.fa", "--refine", "3"], "--refine has no meaning with --merge: leave it out"),
-        (["--add", "x.fa", "--row-order", "tree"], "--row-order has no meaning with --add: leave it out"),
-    ],
-)
-def test_wrong_usage(arguments, why, few, tmp_path, capsys, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    code, text = refused([few, *arguments], capsys)
-    assert code == 2 and text.startswith(why)
-    assert [path.name for path in tmp_path.iterdir()] == ["few.fasta"]
-
-
-def test_an_output_is_no_input(few, tmp_path, capsys):
-    before = Path(few).read_bytes()
-    assert refused([few, "-o", few], capsys) == (2, f"{few} is an input: name another file to write to")
-    code, text = refused([few, "-o", tmp_path / "a.fa", "--confidence", tmp_path / "a.fa"], capsys)
-    assert code == 2 and "two outputs go to" in text
-    assert Path(few).read_bytes() == before
-
-
-def test_a_file_that_is_named_twice(tmp_path, capsys):
-    path = family_file(tmp_path, ">a\nMKV\n>b\nMKL\n")
-    sentence = f"{path}: the file is named twice, and all of its records come twice: name it once"
-    assert refused([path, path, "-o", tmp_path / "out.fa"], capsys) == (3, sentence)
-
-
-@pytest.mark.parametrize(
-    ("text", "code", "why"),
-    [
-        ("", 3, "the file is empty"),
-        (">a\nMKV\n>b\n", 3, "record 'b': the sequence is empty: remove the record or use --skip-empty"),
-        (">a\nMKV\n>a\nMKL\n", 3, "record 'a': records 1 and 2 have the same name: give each record its own"),
-        (">a\n---\n>b\nMKV\n", 3, "record 'a': the sequence is empty: remove the record or use --skip-empty"),
-        (">a\nMKVLAWMKT\n>b\n" + "ACGT" * 9 + "\n", 3, "record 'b': this is a nucleotide sequence by its letters"),
-        (">a\nMKV\n>b\n" + "M" * 65_536 + "\n", 4, "record 'b' has 65,536 residues, and a family is aligned up to"),
-    ],
-)
-def test_bad_families(text, code, why, tmp_path, capsys):
-    path = family_file(tmp_path, text)
-    found = refused([path, "-o", tmp_path / "out.fa"], capsys)
-    assert found[0] == code and why in found[1]
-    assert not (tmp_path / "out.fa").exists()
-
-
-@pytest.mark.parametrize(
-    ("text", "rows"),
-    [
-        (">one this\nMKVlaw\n", {"one": "MKVlaw"}),
-        (">a\nM\n>b\nMKV\n", None),
-        (">a\nMKV\n>b\nMKV\n>c\nmkv\n", {"a": "MKV", "b": "MKV", "c": "mkv"}),
-        (">a\nMKXBZUOJ*V\n>b\nMKXBZUOJ*V\n", {"a": "MKXBZUOJ*V", "b": "MKXBZUOJ*V"}),
-    ],
-)
-def test_small_families(text, rows, tmp_path, capsys):
-    out = tmp_path / "out.fa"
-    assert main(["msa", family_file(tmp_path, text), "-o", str(out)]) == 0
-    assert capsys.readouterr().err == ""
-    if rows is not None:
-        assert rows_in(out) == rows
-
-
-def test_gaps_are_noted_and_realigned(tmp_path, capsys):
-    path, out = family_file(tmp_path, ">a\nMK-VLAW\n>b\nMKVLA.W\n"), tmp_path / "out.fa"
-    assert main(["msa", path, "-o", str(out)]) == 0
-    assert capsys.readouterr().err == f"tropalign: warning: {path}: 2 gaps in the sequences are left out\n"
-    assert main(["msa", path, "-o", str(out), "--realign"]) == 0
-    assert capsys.readouterr().err == "" and rows_in(out) == {"a": "MKVLAW", "b": "MKVLAW"}
-
-
-def test_into_an_alignment(few, tmp_path, capsys):
-    records = [f">{text}" for text in Path(few).read_text().split(">")[1:]]
-    parts = [family_file(tmp_path, "".join(some), f"{k}.fa") for k, some in enumerate((records[:4], records[4:]))]
-    aligned = [tmp_path / "0.sto", tmp_path / "1.aln"]
-    for part, out in zip(parts, aligned, strict=True):
-        assert main(["msa", part, "-o", str(out)]) == 0
-    for option, other in (("--add", parts[1]), ("--merge", aligned[1])):
-        out = tmp_path / f"out{option}.fa"
-        assert main(["msa", str(aligned[0]), option, str(other), "-o", str(out)]) == 0
-        rows = rows_in(out)
-        assert list(rows) == list(rows_in(few))
-        assert {name: row.replace("-", "") for name, row in rows.items()} == rows_in(few)
-        old = tropalign.read_alignment(out)[:4].without_empty_columns()
-        assert old == tropalign.read_alignment(aligned[0])
-    kept = tmp_path / "kept.fa"
-    assert main(["msa", str(aligned[0]), "--add", parts[1], "--keep-length", "-o", str(kept)]) == 0
-    assert tropalign.read_alignment(kept).n_columns == old.n_columns
-    for option in ("--add", "--merge"):
-        code, why = refused([aligned[0], option, aligned[0], "-o", kept], capsys)
-        assert code == 3 and "the alignment has a row of this name already: rename one of them" in why
-    assert main(["msa", str(aligned[0]), "--add", str(aligned[1]), "-o", str(kept)]) == 0  # its rows without gaps
-    assert rows_in(kept) == rows_in(tmp_path / "out--add.fa")
-    assert refused([aligned[0], "--add", parts[1], "-o", aligned[0]], capsys)[0] == 2
 
 
 DNA, PROTEIN = "ACGTTGCAAC" * 4, "MKVLAWERDQPYHFSTINLGMKVLAWERDQ"
@@ -301,11 +137,6 @@ def test_memory_is_asked_for_once(family):
         tropalign.align_multiple(batch, effort="default", memory_bytes=100 << 20)
     enough = int(1.05 * refused.value.needed_bytes)
     assert len(tropalign.align_multiple(batch, effort="default", memory_bytes=enough).names) == len(batch)
-
-
-def test_memory_beforehand(family, tmp_path, capsys):
-    code, text = refused([family, "-o", tmp_path / "out.fa", "--memory", "75M"], capsys)
-    assert code == 4 and " MiB are allowed: allow more with --memory, or align with --effort fast" in text
 
 
 #: Runs the command and leaves its peak beside it. (What the system tells of a child begins with its parent's memory.)

@@ -38,27 +38,3 @@ def test_an_alignment_with_annotations_is_both(tmp_path):
     path.write_text("# STOCKHOLM 1.0\na MKV-LAW\nb MKVQLAW\n#=GC SS_cons .HHHH..\n//\n")
     assert main(["msa", str(path), "--realign", "--features", str(path), "-o", str(out), "-q"]) == 0
     assert features_in(out) == [[0, 1, 4, "helix", ""], [1, 1, 5, "helix", ""]]
-
-
-@pytest.mark.parametrize(
-    ("words", "code", "sentence"),
-    [
-        (["-o", "{0}/x.aln"], 2, "--features belongs to --html, or to -o FILE.html"),
-        (["-o", "{0}/x.html", "--method", "clustalw"], 2, "--features is for the page of a family"),
-        (["-o", "{0}/x.html", "--add", "{1}"], 2, "--features is for the page of a family"),
-    ],
-)
-def test_what_is_refused(files, tmp_path, capsys, words, code, sentence):
-    family, gff = files
-    given = [word.format(tmp_path, family) for word in words]
-    assert main(["msa", family, "--features", gff, *given]) == code
-    assert sentence in capsys.readouterr().err
-
-
-def test_a_bad_line_costs_a_sentence(files, tmp_path, capsys):
-    family, gff = files
-    Path(gff).write_text("b\t.\tsite\t3\t50\t.\t.\t.\t.\n")
-    out = tmp_path / "x.html"
-    assert main(["msa", family, "--features", gff, "-o", str(out)]) == 3
-    error = capsys.readouterr().err
-    assert f"{gff}, line 1, record 'b': the feature ends at 50" in error and not out.exists()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cli.shard_runs import refuses, shards_of
+from cli.shard_runs import shards_of
 from formats.test_pairs_html import data_of
 from pairwise.test_further import AMINO_ACIDS, with_repeats
 
@@ -133,15 +133,6 @@ def test_from_python(repeats):
     assert lines == written(command, "all.tsv").decode().splitlines()
 
 
-def test_shards_and_threads(repeats):
-    command, _ = repeats
-    one = written(command, "one.tsv", "-t", "1")
-    assert written(command, "two.tsv", "-t", "2") == one
-    shards = shards_of(3, [*command, "--no-comments"])
-    assert main(["merge", *shards, "-o", "merged.tsv", "-q"]) == 0
-    assert Path("merged.tsv").read_bytes() == one
-
-
 @pytest.mark.parametrize("block_bytes", [1 << 19, 40])
 def test_what_a_pair_covers_does_not_depend_on_blocks(repeats, monkeypatch, block_bytes):
     """Text is made some rows at a time, of which each pair has all of its own."""
@@ -178,20 +169,3 @@ def test_find_numbers_them_by_default(repeats):
     )
     assert "hsp" not in written(["find", "a.fa", "b.fa"], "one.tsv").decode().splitlines()[0]
     assert main(["find", "a.fa", "b.fa", "--max-hsps", "3", "--dry-run"]) == 0
-
-
-def test_what_is_refused(repeats, capsys):
-    command = repeats[0][:3]
-    local = "--max-hsps is for local alignments, of which a pair has several: use --mode local"
-    refuses(
-        capsys,
-        command,
-        [
-            (["--max-hsps", "0", "-o", "x.tsv"], 2, "--max-hsps"),
-            (["--max-hsps", "2", "--mode", "global", "-o", "x.tsv"], 2, local),
-            (["--max-hsps", "2", "-o", "x.npz"], 2, "--format matrix holds one value per pair: leave --max-hsps out"),
-            (["--max-hsps", "2", "--report", "ends", "-o", "x.tsv"], 2, "--max-hsps computes whole alignments"),
-        ],
-        "x.tsv",
-        "x.npz",
-    )

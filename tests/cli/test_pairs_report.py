@@ -74,43 +74,6 @@ def test_a_run_that_stopped_goes_on_with_both(few, monkeypatch):
     assert with_report(few) == whole
 
 
-@pytest.mark.parametrize(
-    ("arguments", "status", "sentence"),
-    [
-        (["--html", "r.html", "--report", "score"], 2, "--html shows alignments: use --report alignment"),
-        (["--html", "r.html", "-f", "matrix"], 2, "--html shows alignments: use --report alignment"),
-        (["-f", "html", "--report", "ends"], 3, "format html shows alignments: use --report alignment"),
-        (["--html", "r.tsv"], 2, "--html r.tsv: end the name in .html"),
-        (["--html", "o.tsv"], 2, "end the name in .html"),
-        (["-o", "o.html", "--html", "o.html"], 2, "o.html"),
-        (["--html", "nowhere/r.html"], 3, "nowhere"),
-        (["--html", "r.html", "--memory", "3M"], 4, "--memory"),
-        (["--plot", "r.gif"], 2, "r.gif: no format has the suffix '.gif'"),
-    ],
-)
-def test_what_is_refused(few, arguments, status, sentence, capsys):
-    assert main(["pairs", few, "-q", *(["-o", "o.tsv"] if "-o" not in arguments else []), *arguments]) == status
-    told = capsys.readouterr().err
-    assert sentence in told and told.count("\n") == 1
-    assert os.listdir() in ([], ["few.fasta"])
-
-
-def test_merge_refuses_what_shards_do_not_hold(few, capsys):
-    assert main(["pairs", few, "-q", "--shard", "1/1", "-o", "1.shard"]) == 0
-    assert main(["merge", "1.shard", "-o", "a.tsv", "--html", "a.html"]) == 2
-    assert "--html: these shards hold none; tropalign pairs --html makes it" in capsys.readouterr().err
-
-
-def test_plots_in_one_run_and_in_shards(few):
-    pytest.importorskip("matplotlib")
-    plotted = ["pairs", few, "-q", "--report", "score", "--plot", "map.svg"]
-    assert main([*plotted, "-o", "all.tsv"]) == 0
-    assert main([*plotted, "--shard", "1/1", "-o", "1.shard"]) == 0
-    assert main(["merge", "1.shard", "-q", "-o", "merged.tsv", "--plot", "merged.svg"]) == 0
-    assert Path("merged.svg").read_bytes() == Path("map.svg").read_bytes()
-    assert b">score<" in Path("map.svg").read_bytes()
-
-
 def test_too_many_lines_for_a_plot_are_refused_before_anything_is_computed(few, monkeypatch, capsys):
     pytest.importorskip("matplotlib")
     monkeypatch.setattr("tropalign.formats.pairs.plots.MOST_LINES", 4)

@@ -37,27 +37,6 @@ def table(text):
     return [line.split("\t") for line in text.splitlines() if not line.startswith("#")]
 
 
-def test_a_row_per_pair_of_vertices(graph, capsys):
-    assert main(["paths", graph, "--paths"]) == 0
-    out = capsys.readouterr().out
-    assert table(out) == [["from", "to", "distance", "path"], *ROWS]
-    comments = [line for line in out.splitlines() if line.startswith("#")]
-    assert comments[1:] == [
-        f"# command: tropalign paths {graph} --paths", "# edges: 4", "# method: closure", "# vertices: 4",
-        "# weights: float64",
-    ]  # fmt: skip
-    assert main(["paths", graph]) == 0
-    assert table(capsys.readouterr().out) == [["from", "to", "distance"], *(row[:3] for row in ROWS)]
-
-
-def test_a_matrix(graph, capsys):
-    assert main(["paths", graph, "-f", "matrix"]) == 0
-    assert table(capsys.readouterr().out) == [
-        ["from", "Ulm", "Bonn", "Kiel", "Rom"], ["Ulm", "0", "4.5", "10.5", "inf"], ["Bonn", "inf", "0", "6", "inf"],
-        ["Kiel", "inf", "inf", "0", "inf"], ["Rom", "9", "13.5", "19.5", "0"],
-    ]  # fmt: skip
-
-
 @pytest.mark.parametrize("suffix", ["", ".gz", ".xz"])
 def test_arrays(graph, tmp_path, suffix):
     out = tmp_path / f"d.npz{suffix}"
@@ -75,42 +54,6 @@ def test_parquet(graph, tmp_path):
     assert b"command" in found.schema.metadata
     rows = [[row["from"], row["to"], row["distance"], row["path"]] for row in found.to_pylist()]
     assert rows == [[a, b, None if d == "inf" else float(d), p.split(",") if p else []] for a, b, d, p in ROWS]
-
-
-def test_some_vertices(graph, tmp_path, capsys):
-    (tmp_path / "list").write_text("# those\nKiel\n\nRom\n")
-    assert main(["paths", graph, "--from", "Ulm", "--from", "Ulm", "--to", f"@{tmp_path / 'list'}", "--paths"]) == 0
-    out = capsys.readouterr().out
-    assert table(out)[1:] == [ROWS[2], ROWS[3]]
-    assert f"--from Ulm --from Ulm --to @{tmp_path / 'list'} --paths" in out
-
-
-def test_edges_without_direction_from_standard_input(capsys, monkeypatch):
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(EDGES.encode())))
-    assert main(["paths", "-", "--undirected", "--from", "Kiel"]) == 0
-    assert table(capsys.readouterr().out)[1:] == [
-        ["Kiel", "Ulm", "10.5"], ["Kiel", "Bonn", "6"], ["Kiel", "Kiel", "0"], ["Kiel", "Rom", "19.5"],
-    ]  # fmt: skip
-
-
-def test_notes_are_warnings(tmp_path, capsys):
-    path = tmp_path / "edges"
-    path.write_text("a b 1\na b 2\nb b 5\n")
-    assert main(["paths", str(path)]) == 0
-    assert capsys.readouterr().err == (
-        "tropalign: warning: 1 loop left out\n"
-        "tropalign: warning: 1 edge left out beside a lighter or equal one between the same vertices\n"
-    )
-    assert main(["paths", str(path), "-q"]) == 0
-    assert capsys.readouterr().err == ""
-
-
-def test_few_edges_are_handed_to_scipy(tmp_path, capsys):
-    path = tmp_path / "chain"
-    path.write_text("".join(f"{k} {k + 1} 0.5\n" for k in range(3000)))
-    assert main(["paths", str(path), "--from", "0", "--to", "3000"]) == 0
-    out = capsys.readouterr().out
-    assert "# method: dijkstra\n" in out and out.endswith("0\t3000\t1500\n")
 
 
 @pytest.mark.parametrize("name", ["d.tsv", "d.parquet"])
@@ -140,51 +83,6 @@ def test_paths_in_several_parts(tmp_path, monkeypatch, capsys):
     assert main(["paths", str(tmp_path / "ring"), "--paths", "-o", str(tmp_path / "d.parquet")]) == 0
     found = pq.ParquetFile(tmp_path / "d.parquet")
     assert found.num_row_groups == 9 and found.metadata.num_rows == 81
-
-
-@pytest.mark.parametrize(
-    ("text", "options", "code", "sentence"),
-    [
-        ("a b 1\nb c x\n", [], 3, "line 2: the weight 'x' is not a number"),
-        ("a b 1\nb a -3\n", [], 3, "edges: the cycle b -> a -> b is negative (its weight is -2), so that"),
-        ("a b 1\n", ["--from", "c"], 3, "edges: there is no vertex 'c' in the graph"),
-        ("a b 1\n", ["--to", "c"], 3, "edges: there is no vertex 'c' in the graph"),
-        ("a b 1\n", ["-o", "d.json"], 2, "d.json: no format has the suffix '.json'"),
-        ("a b 1\n", ["-f", "matrix", "--paths"], 2, "a matrix has no room for paths"),
-        ("a b 1\n", ["--memory", "1M"], 4, "are allowed: allow more with --memory"),
-        ("a b 1\n", ["-t", "-1"], 2, "-1 is below 0"),
-        ("a;b\tc,d\t1\n", ["--paths"], 3, "record 'c,d': the name holds a comma, which stands between the vertices"),
-        ("a b 1\n", ["--from", "@"], 2, "the name of a file is empty"),
-        ("", [], 3, "holds no edge"),
-    ],
-)
-def test_what_is_refused(tmp_path, capsys, monkeypatch, text, options, code, sentence):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "edges").write_text(text)
-    assert main(["paths", "edges", *options]) == code
-    captured = capsys.readouterr()
-    assert sentence in captured.err and captured.err.count("\n") == 1
-    assert not (tmp_path / "d.json").exists()
-
-
-def test_an_output_is_no_input(graph, capsys):
-    assert main(["paths", graph, "-o", graph]) == 2
-    assert "is an input" in capsys.readouterr().err
-
-
-def test_memory_is_refused_with_both_numbers(tmp_path, capsys):
-    path = tmp_path / "edges"
-    path.write_text("".join(f"{k} {(7 * k) % 9000} {k % 5}.5\n" for k in range(9000)))
-    assert main(["paths", str(path), "--memory", "300M"]) == 4
-    assert "distances of 9000 vertices needs" in capsys.readouterr().err
-
-
-def test_every_option_is_in_the_help(capsys):
-    assert main(["paths", "--help"]) == 0
-    out = capsys.readouterr().out
-    for option in ("--undirected", "--from", "--to", "--paths", "--format", "--output", "--memory", "--threads"):
-        assert option in out
-    assert "tropalign paths edges.tsv -o distances.tsv" in out
 
 
 def test_ctrl_c_ends_it_at_once(tmp_path):

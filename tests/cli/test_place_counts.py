@@ -179,62 +179,6 @@ def test_sizes_count_without_a_table(folder):
     assert data["samples"] == [] and arrays["count"].sum() == sum(range(1, 41)) and arrays["unplaced"].tolist() == [1]
 
 
-@pytest.mark.parametrize("stream", [False, True])
-@pytest.mark.parametrize(
-    ("rows", "code", "words"),
-    [
-        (["Otu42\t1\t0"], 3, "few.tsv, record 'Otu42': this row belongs to no read: place the representatives that"),
-        (["Otu42\t1\t0", "x\t1\t0"], 3, "record 'Otu42': this row belongs to no read, nor do 1 others: place"),
-        (["Otu1;size=1\t1\t0"], 3, "record 'Otu1': this row belongs to no read"),
-        (["Otu1\t5\t6"], 3, "few.tsv: the row 'Otu1' is there twice: add its counts up"),
-        (["\t5\t6"], 3, "few.tsv: row number 42 has no name: give it one"),
-        ([], 0, ""),
-        (None, 0, "1 read has no row in {0}/few.tsv, 'Otu41' for one: counted as 0"),
-    ],
-)
-def test_names_that_do_not_match(folder, capsys, monkeypatch, rows, code, words, stream):
-    lines = [f"Otu{k}\t{k}\t0" for k in range(1, 41 if rows is None else 42)] + (rows or [])
-    (folder / "few.tsv").write_text("\n".join(["#OTU ID\ta\tb", *lines, ""]))
-    (folder / "u.fa").unlink(missing_ok=True)
-    options = ["-o", "u.fa", "--taxonomy", "tips.tsv", "--counts", "few.tsv", "--taxa", "u.tsv"]
-    if stream:
-        with (folder / "otus.fa").open("rb") as reads:
-            monkeypatch.setattr("sys.stdin", type("Stdin", (), {"buffer": reads})())
-            named = [str(folder / word) if "." in word else word for word in options]
-            assert main(["place", "--reference", str(folder / "ref.npz"), "-", *named]) == code
-    else:
-        assert run(folder, *options) == code
-    assert words.format(folder) in capsys.readouterr().err
-    assert (folder / "u.fa").exists() == (code == 0)
-
-
-def test_a_row_of_two_reads(folder, capsys):
-    (folder / "two.fa").write_text(">a;size=2\nACGTACGTAC\n>a;size=3\nACGTACGTAC\n")
-    (folder / "two.tsv").write_text("#OTU ID\ts\na\t4\n")
-    assert run(folder, "-o", "u.fa", "--counts", "two.tsv", "--table", "u.tsv", reads="two.fa") == 3
-    said = "two.tsv, record 'a': two reads have this row, 'a;size=2' and 'a;size=3': give each read a row"
-    assert said in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (["--counts", "otus.tsv"], "--counts is for --taxa, --taxa-html, --otu-table, --table, --jplace or --html"),
-        (["--otu-table", "x.biom", "--taxonomy", "tips.tsv"], "--otu-table is a table of counts with lineages: name"),
-        (["--otu-table", "x.biom", "--counts", "otus.tsv"], "--otu-table needs the lineages of the tips: name their"),
-        (["--taxa-html", "x.html"], "--taxa-html needs the lineages of the tips: name their table with --taxonomy"),
-        (["--counts", "otus.tsv", "--table", "t.tsv", "--each"], "--counts"),
-        (["--counts", "otus.tsv", "--taxonomy", "tips.tsv", "--otu-table", "x.fa"], "one of .biom .h5 .hdf5 .tsv"),
-        (["--counts", "otus.tsv", "--taxonomy", "tips.tsv", "--otu-table", "otus.tsv"], "otus.tsv is an input: name"),
-    ],
-)  # fmt: skip
-def test_usage(folder, capsys, options, words):
-    before = (folder / "otus.tsv").read_bytes()
-    assert run(folder, "-o", "u.fa", *options) == 2
-    assert words in capsys.readouterr().err
-    assert (folder / "otus.tsv").read_bytes() == before
-
-
 def test_shards_of_other_counts_are_another_run(folder, capsys):
     table = ta.read_otu_table(folder / "otus.tsv")
     how = ["--taxa", "u.tsv", "--taxonomy", "tips.tsv", "--counts", "other.tsv", "-q"]

@@ -57,37 +57,3 @@ def test_all_outputs_shards_and_threads(files, monkeypatch):
     assert (files / "m.tsv").read_text().splitlines()[3:] == (files / "w.tsv").read_text().splitlines()[3:]
     one, other = (json.loads((files / f"{name}.jplace").read_text())["placements"] for name in "mw")
     assert one == other
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["--mates", "r_2.fq.gz", "r_2.fq.gz"], "1 files of reads, but 2 of mates: name as many, in the same order"),
-        (["--mates", "-", "--tree", "-"], "standard input can be read once: name - once"),
-        (["-o", "r_2.fq.gz", "-f", "fasta"], "r_2.fq.gz is an input: name another file to write to"),
-    ],
-)
-def test_usage(files, capsys, words, message):
-    assert main([*WORDS, *words]) == 2
-    assert message in capsys.readouterr().err
-
-
-def test_pairs_without_a_usable_letter_are_counted_as_pairs(files, capsys):
-    """A pair of which one mate can be used is placed."""
-    names = ("f0", "f1", "f2")
-    (files / "r_1.fq").write_text("".join(f">{name}\n{'N' * 40}\n" for name in names))
-    (files / "r_2.fa").write_text(
-        "".join(f">{name}\n{letter * 40}\n" for name, letter in zip(names, "NAN", strict=True))
-    )
-    words = "place --reference ref.fa --tree ref.nwk r_1.fq --mates r_2.fa -o w.fa".split()
-    assert main(words) == 0
-    assert "there is no usable letter in 2 pairs of mates, which cannot be placed" in capsys.readouterr().err
-    assert [line for line in (files / "w.fa").read_text().split() if line.startswith(">f")] == [">f1"]
-
-
-def test_too_few_mates_leave_nothing(files, capsys):
-    (files / "r_2.fq.gz").write_bytes(gzip.compress(b"@f0/2\nACGT\n+\nIIII\n"))
-    before = sorted(path.name for path in files.iterdir())
-    assert main([*WORDS, "-o", "o.fa"]) == 3
-    assert "r_2.fq.gz: it ends where r_1.fq goes on: both have to hold the mates" in capsys.readouterr().err
-    assert sorted(path.name for path in files.iterdir()) == before

@@ -185,25 +185,6 @@ def test_versions(files, capsys, version, words):
     assert words in capsys.readouterr().err and not (files / "x.jplace.epa-ng").exists()
 
 
-@pytest.mark.parametrize(
-    ("more", "words"),
-    [
-        (["--jplace", "-"], "--pipeline makes a jplace file: name it with --jplace"),
-        (["--shard", "1/2", "-o", "s"], "--pipeline needs all reads"),
-        (["--model", ""], "EPA-ng needs a model"),
-    ],
-)
-def test_usage(files, capsys, more, words):
-    assert main(words_of(*more)) == 2
-    assert words in capsys.readouterr().err
-
-
-def test_options_without_a_pipeline(files, capsys):
-    for more in (["--model", "GTR"], ["--epa-ng", "x"], ["--write-only"]):
-        assert main(["place", "--reference", "ref.fa", "--tree", "ref.nwk", "reads.fa", *more]) == 2
-        assert f"{more[0]} is for --pipeline epa-ng" in capsys.readouterr().err
-
-
 def test_no_read_is_left(files, capsys):
     install(files)
     (files / "reads.fa").write_text(">r\nNNNN\n")

@@ -59,23 +59,6 @@ def made(name):
     return {path.name.removeprefix(name): named.sub(b"", path.read_bytes()) for path in paths}
 
 
-@pytest.mark.parametrize("case", OUTPUTS)
-def test_shards_become_the_bytes_of_one_run(folder, case):
-    assert main([*WORDS, "reads.fa", *named(OUTPUTS[case], "one")]) == 0
-    shards = []
-    for k in (1, 2, 3):
-        words = named(OUTPUTS[case], "one")
-        words[1] = f"{k}.shard"
-        assert main([*WORDS, "reads.fa", "--shard", f"{k}/3", *words]) == 0
-        shards.append(words[1])
-    names = {"-o", "--table", "--jplace", "--html"}
-    words = named(OUTPUTS[case], "merged")
-    words = [word for k, word in enumerate(words) if word in names or words[k - 1] in names]
-    assert main(["merge", *reversed(shards), *words]) == 0
-    whole = {path.name.removeprefix("one"): path.read_bytes() for path in folder.glob("one*")}
-    assert {path.name.removeprefix("merged"): path.read_bytes() for path in folder.glob("merged*")} == whole
-
-
 def test_threads_and_tiles_change_nothing(folder, monkeypatch):
     words = OUTPUTS["all"]
     assert main([*WORDS, "reads.fa", *named(words, "one")]) == 0

@@ -135,14 +135,6 @@ def test_both_sides(files, tmp_path):
         assert (int(row["query_length"]), int(row["pair"])) == (len(a), number)
 
 
-@pytest.mark.parametrize(("side", "peer"), [("query", "blastx"), ("target", "tblastn")])
-def test_m8_is_what_blast_prints(side, peer, tmp_path):
-    genes, proteins = DATA / "genes.fasta", DATA / "proteins.fasta"
-    sides = (genes, proteins) if side == "query" else (proteins, genes)
-    run(*sides, "--translate", side, "--max-evalue", "1e-3", "-o", out := tmp_path / "out.m8")
-    assert out.read_bytes() == (DATA / f"{peer}.m8").read_bytes()
-
-
 def test_frames_and_scores_of_blastx(tmp_path):
     columns = "query,target,score,query_frame,query_first,query_last,target_first,target_last"
     out, sides = tmp_path / "out.tsv", (DATA / "genes.fasta", DATA / "proteins.fasta")
@@ -194,15 +186,6 @@ def test_tiles_threads_and_shards_change_nothing(side, tmp_path, monkeypatch):
         assert (tmp_path / f"{name}.tsv").read_bytes() == whole.read_bytes()
 
 
-def test_short_reads_and_listed_pairs(tmp_path):
-    reads = fasta(tmp_path / "reads.fa", {"a": "ATG", "b": "ATGAAATGG", "c": "CCATTT"})
-    proteins = fasta(tmp_path / "proteins.fa", {"p": "MKWMKWMKW", "q": "WWWDEFHWKM", "r": "KMWDEFKLM"})
-    (tmp_path / "list").write_text("c q\na p\nb p\nc p\n")
-    run(reads, proteins, "--translate", "query", "--pairs", tmp_path / "list", "-o", out := tmp_path / "out.tsv")
-    found = [(row["query"], row["target"], row["query_frame"], row["query_start"]) for row in rows_of(out)]
-    assert found == [("c", "q", "-1", "0"), ("a", "p", "1", "0"), ("b", "p", "1", "0"), ("c", "p", "-1", "0")]
-
-
 def test_other_formats(files, tmp_path):
     genes, proteins, *_ = files
     paths = [tmp_path / f"out.{suffix}" for suffix in ("tsv", "csv", "jsonl", "paf", "fa", "npz")]
@@ -245,47 +228,3 @@ def test_from_python(files, tmp_path):
             ta.align_all(genes, proteins, **options)
     with pytest.raises(UsageError, match="format sam maps reads"):
         table.write(tmp_path / "out.sam")
-
-
-def test_the_code_counts_and_the_command_is_in_the_header(files, tmp_path):
-    genes, proteins, *_ = files
-    out = tmp_path / "out.tsv"
-    assert main(["pairs", genes, proteins, "--translate", "query", "--genetic-code", "4", "-o", str(out), "-q"]) == 0
-    assert "--translate query --genetic-code 4" in out.read_text()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "status", "words"),
-    [
-        ("G P", 3, "translate the nucleotides with --translate"),
-        ("G P --genetic-code 1", 2, "--genetic-code belongs to --translate"),
-        ("G P --translate query --genetic-code 7", 2, "there is no genetic code 7: NCBI's numbers are 1, 2, 3"),
-        (
-            "G P --translate query --alphabet protein",
-            2,
-            "--translate says what the sequences are: leave --alphabet out",
-        ),
-        ("G P --translate query --strand both", 2, "--translate takes both strands by itself: leave --strand out"),
-        ("G --translate query", 2, "--translate needs a second file: give B"),
-        ("G P --translate query -f sam", 2, "format sam maps reads to sequences of their letters"),
-        ("G P --translate query -f bam", 2, "format bam maps reads to sequences of their letters"),
-        (
-            "P G --translate query",
-            3,
-            "but the sequences were judged protein and these are to be translated: leave it out",
-        ),
-        (
-            "G G --translate query",
-            3,
-            "but the sequences were judged nucleotide and only the other side is translated: translate both",
-        ),
-    ],
-)
-def test_what_is_refused(files, tmp_path, capsys, arguments, status, words):
-    out = tmp_path / "out.tsv"
-    named = [{"G": files[0], "P": files[1]}.get(word, word) for word in arguments.split()]
-    try:
-        assert main(["pairs", *named, "-o", str(out), "-q"]) == status
-    except SystemExit as exit:
-        assert exit.code == status
-    assert words in capsys.readouterr().err and not out.exists()

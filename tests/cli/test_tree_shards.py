@@ -77,35 +77,10 @@ def test_a_stopped_shard_goes_on(case, monkeypatch):
     assert Path("merged.nwk").read_bytes() == Path("one.nwk").read_bytes()
 
 
-def test_what_is_wrong_with_shards(capsys):
-    command = ["tree", *words_of("samples")]
-    one, two = shards_of(2, command)
-    other = shards_of(3, [*command, "--method", "upgma"])[1]
-    Path("cut").write_bytes(Path(two).read_bytes()[:-200])
+def test_a_shard_with_other_inputs_is_refused(capsys):
+    one, two = shards_of(2, ["tree", *words_of("samples")])
     with zipfile.ZipFile(one) as archive, zipfile.ZipFile("forged", "w") as forged:
         for name in archive.namelist():
             forged.writestr(name, packed([b">a\nMK\n"]) if name == "inputs" else archive.read(name))
-    cases = (
-        ([two], 3, "of 2 shards number 1 is missing: give all of them"),
-        ([one, two, two], 3, "shard 2/2 is given twice"),
-        ([one, other], 3, "this is a shard of another run"),
-        ([one, "cut"], 3, "cut: this is not a shard that --shard wrote, or not all of it"),
-        (["forged", two], 3, "the first shard holds other inputs than it was computed with: write it again"),
-        ([one, two, "--distances-out", "d.tsv"], 2, "--distances-out: these shards hold none; tropalign tree"),
-        ([one, two, "-o", "x.aln"], 2, "no format has the suffix"),
-    )
-    refuses(capsys, ["merge", "-o", "out.nwk"], cases, "out.nwk", "d.tsv")
-
-
-def test_what_has_no_shards(capsys):
-    Path("d.phy").write_text("2\na 0 1\nb 1 0\n")
-    for words, code, text in (
-        (["in.aln"], 2, "--shard shares out the samples of --bootstrap or the pairs of --unaligned"),
-        (["d.phy", "--bootstrap", "3"], 2, "--bootstrap needs an alignment, and d.phy holds distances"),
-        (["in.fa", "--unaligned", "--distances", "k2p"], 2, "model k2p needs an alignment"),
-        (["in.aln", "--bootstrap", "3", "--outgroup", "nobody"], 3, "nobody"),
-    ):
-        assert main(["tree", *words, "--shard", "1/2", "-o", "x.shard"]) == code
-        error = capsys.readouterr().err
-        assert text in error.splitlines()[-1]
-        assert not Path("x.shard").exists()
+    text = "the first shard holds other inputs than it was computed with: write it again"
+    refuses(capsys, ["merge", "-o", "out.nwk"], [(["forged", two], 3, text)], "out.nwk")

@@ -39,29 +39,3 @@ def test_the_list_names_every_file(capsys):
 def test_an_empty_folder_is_written_into(tmp_path, capsys):
     assert main(["workflow", "nextflow", "-o", str(tmp_path), "--quiet"]) == 0
     assert (tmp_path / "main.nf").is_file() and capsys.readouterr().err == ""
-
-
-@pytest.mark.parametrize(
-    ("words", "code", "sentence"),
-    [
-        ([], 2, "name a workflow manager: snakemake or nextflow, or see --list"),
-        (["nextflow"], 2, "name the folder to write into with -o"),
-        (["nextflow", "--list", "-o", "x"], 2, "--list writes no files: leave it or -o out"),
-        (["nextflow", "-o", "-"], 2, "a folder cannot go to standard output: name one with -o"),
-        (["nextflw", "-o", "x"], 2, "did you mean 'nextflow'?"),
-        (["nextflow", "-o", "full"], 3, "full: the folder is not empty: name a new one with -o, or empty it"),
-        (["nextflow", "-o", "full/file"], 3, "full/file: this is a file: name a folder with -o"),
-        (
-            ["nextflow", "-o", "full/file/x"],
-            4,
-            "full/file/x: the system refuses (Not a directory): name another folder",
-        ),
-    ],
-)
-def test_mistakes_are_told(words, code, sentence, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "full").mkdir()
-    (tmp_path / "full" / "file").touch()
-    assert main(["workflow", *words]) == code
-    assert sentence in capsys.readouterr().err
-    assert {path.name for path in tmp_path.rglob("*")} == {"full", "file"}

@@ -8,7 +8,6 @@ import pytest
 from clone import ROOT
 
 import tropalign
-from tropalign.cli.main import main
 from tropalign.errors import InputError, UsageError
 from tropalign.msa.strands import MARK, turned, with_turned
 
@@ -177,33 +176,3 @@ def test_many_names_are_counted():
     _, texts = said(lambda: tropalign.align_multiple(batch, effort="fast"))
     (text,) = texts
     assert text.startswith("15 of 60 sequences are on ") and f"{batch.names[37]} and 5 more; strand" in text
-
-
-def test_the_command(tmp_path, capsys):
-    batch = family(turned_rows=[2])
-    given, out, right = tmp_path / "x.fa", tmp_path / "out.fa", tmp_path / "right.fa"
-    given.write_text("".join(f">{one.name} of mine\n{one.letters}\n" for one in batch))
-    assert main(["msa", str(given), "-o", str(out)]) == 0
-    assert f"warning: 1 of 6 sequences is on the other strand than the rest of the family: {batch.names[2]}; " in (
-        capsys.readouterr().err
-    )
-    for more in ([], ["--method", "clustalw"], ["--effort", "fast"]):
-        assert main(["msa", str(given), "-o", str(out), "--strand", "adjust", *more]) == 0
-        assert f"{batch.names[2]}; turned to its reverse complement\n" in capsys.readouterr().err
-        heads = [line for line in out.read_text().splitlines() if line.startswith(">")]
-        assert heads[2] == f">{batch.names[2]} of mine {MARK}" and heads[1] == f">{batch.names[1]} of mine"
-    given.write_text("".join(f">{one.name}\n{one.letters}\n" for one in family()))
-    assert main(["msa", str(given), "-o", str(right), "--effort", "fast"]) == 0
-    assert tropalign.read_alignment(out).letters.tolist() == tropalign.read_alignment(right).letters.tolist()
-
-
-def test_the_command_with_an_alignment(tmp_path, capsys):
-    old, new, out = tmp_path / "old.fa", tmp_path / "new.fa", tmp_path / "out.fa"
-    tropalign.align_multiple(family(8)).write(old)
-    tropalign.align_multiple(AMPLICONS[10:14].reverse_complement()).write(new)
-    assert main(["msa", str(old), "--add", str(new), "--realign", "--strand", "adjust", "-o", str(out)]) == 0
-    assert "warning: 4 of 4 sequences are on the other strand than the alignment: " in capsys.readouterr().err
-    assert main(["msa", str(old), "--merge", str(new), "--strand", "adjust", "-o", str(out)]) == 2
-    assert "--strand adjust turns sequences, and --merge takes both alignments as they are: leave it out" in (
-        capsys.readouterr().err
-    )
