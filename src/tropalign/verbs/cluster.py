@@ -321,6 +321,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
 
         matrix, gap = self.scoring(alphabet)
         how: dict[str, Any] = {"mode": self.mode, "strand": self.strand, "free_ends": self.ends}
+        how["ambiguous"] = self.ambiguous
         changes = {
             "pairs": PairOptions(matrix, gap, end_gap=self.end_gap(gap), **how),
             "min_identity": MIN_IDENTITY if self.min_identity is None else self.min_identity,
