@@ -83,6 +83,7 @@ def test_the_list_of_columns_is_that_of_the_table(any_table):
         "significance",
         "query_frames",
         "target_frames",
+        "identity_definition",
     }
     assert set(kept) == set(names) - others
     for column in KEPT_COLUMNS:

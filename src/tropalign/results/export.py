@@ -86,9 +86,9 @@ def matrix(table: AlignmentTable, values: MatrixValue) -> NDArray[np.float64]:
     """See `AlignmentTable.matrix`."""
     if values not in get_args(MatrixValue):
         raise UsageError(f"values {values!r} is none of {', '.join(get_args(MatrixValue))}")
-    warn_of_local(table, values)
     table = table if table.hsp is None else table.take(table.hsp == 1)
     of_rows: Any = table.score if values == "score" else table.identity
+    warn_of_local(table, values)
     (queries, rows), (targets, columns) = (nucleotides.given(table, side) for side in ("query", "target"))
     made = np.full((len(queries), len(targets)), np.nan)
     made[rows, columns] = of_rows
