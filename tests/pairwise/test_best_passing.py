@@ -107,8 +107,8 @@ def test_frames(monkeypatch, translate, n_targets, tile_pairs):
     if tile_pairs is not None:
         monkeypatch.setenv("TROPALIGN_TILE_PAIRS", str(tile_pairs))
     proteins = families(3, n_targets, "ARNDCQEGHILKMFPSTWYV")
-    codons = dict(zip("ARNDCQEGHILKMFPSTWYV",
-                      "GCT CGT AAT GAT TGT CAA GAA GGT CAT ATT TTA AAA ATG TTT CCT TCT ACT TGG TAT GTT".split(), strict=True))  # fmt: skip
+    triplets = "GCT CGT AAT GAT TGT CAA GAA GGT CAT ATT TTA AAA ATG TTT CCT TCT ACT TGG TAT GTT".split()
+    codons = dict(zip("ARNDCQEGHILKMFPSTWYV", triplets, strict=True))
     side = translate == "target"
     texts = [list(some) for some in proteins]
     texts[side] = ["".join(codons[letter] for letter in text) for text in texts[side]]
