@@ -35,7 +35,7 @@ class SampleNameOptions(Options, group="samples"):
         kind=TEXT,
         metavar="TEXT",
         label="Delimiter behind the sample",
-        help="a read's sample is its name up to this text: gut-1 of gut-1.r7 for --sample-delimiter .",
+        help="a read's sample is its name up to this text: with --sample-delimiter . that of gut-1.r7 is gut-1",
         form_help="A read's sample is its name up to this text: gut-1 of gut-1.r7 for a dot",
     )
     sample_regex: str | None = option(
