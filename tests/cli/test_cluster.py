@@ -69,13 +69,24 @@ def test_scores_are_those_of_vsearch(costs, command, amplicons, tmp_path):
 
 
 @pytest.mark.skipif(not shutil.which("vsearch"), reason="vsearch is not installed")
-def test_clusters_are_those_of_vsearch(capfd, amplicons, tmp_path):
+@pytest.mark.parametrize("share", [0, 0.03])
+def test_clusters_are_those_of_vsearch(capfd, amplicons, tmp_path, share):
     """vsearch with the same scores and costs, every sequence compared with every centroid, its best one taken.
 
-    With --maxaccepts 0 and --maxrejects 0 it looks at all centroids; its own costs are lower at the ends.
+    With --maxaccepts 0 and --maxrejects 0 it looks at all centroids; its own costs are lower at the ends. A `share` of
+    the letters becomes ambiguous.
     """
-    ours, theirs = tmp_path / "ours.uc", tmp_path / "theirs.uc"
-    same = ("--identity", 2, "--strand", "both", "--order", "input")
+    rng, path = np.random.default_rng(5), tmp_path / "amplicons.fa"
+    path.write_text(
+        "".join(
+            f">{one.name}\n"
+            + "".join(rng.choice(list("NNRYSWKMBDHV")) if rng.random() < share else c for c in str(one))
+            + "\n"
+            for one in ta.read_sequences(amplicons)
+        )
+    )
+    amplicons, ours, theirs = str(path), tmp_path / "ours.uc", tmp_path / "theirs.uc"
+    same = ("--identity", 2, "--ambiguous", "match", "--strand", "both", "--order", "input")
     equal, default = VSEARCH_COSTS.values()
     for least, (scores, ours_scores) in ((0.9, equal), (0.97, equal), (0.97, default)):
         assert said(capfd, amplicons, *same, *ours_scores, "--min-identity", least, "-o", ours, "-q")[0] == 0
@@ -87,6 +98,8 @@ def test_clusters_are_those_of_vsearch(capfd, amplicons, tmp_path):
             0,
             "--qmask",
             "none",
+            "--minwordmatches",
+            0,
             "--strand",
             "both",
             "--uc",

@@ -14,12 +14,13 @@ import tropalign as ta
 from tropalign.clusters import candidates, comparison, greedy, linkage
 from tropalign.clusters.api import compared_by
 from tropalign.clusters.candidates import CandidateFilter
-from tropalign.clusters.identity import coverages, identities
+from tropalign.clusters.identity import coverages
 from tropalign.clusters.linkage import LINKAGES, check_memory
-from tropalign.clusters.options import DEFINITIONS, METHODS, ClusterOptions, CoverageOf
+from tropalign.clusters.options import METHODS, ClusterOptions, CoverageOf
 from tropalign.errors import InputError, ResourceError, UsageError
 from tropalign.pairwise.options import MODES, PairOptions
 from tropalign.results.alignments import concatenate
+from tropalign.results.identity import DEFINITIONS, identities
 
 DNA, PROTEIN = "ACGT", "ARNDCQEGHILKMFPSTWYV"
 
@@ -42,9 +43,15 @@ def batch_of(texts, alphabet):
     return ta.SequenceBatch.from_strings(texts, alphabet=alphabet)
 
 
+def residues(alphabet):
+    """The residues of each code of nucleotides."""
+    return [set(alphabet.ambiguous.get(letter, "ACGT" if letter == "N" else letter)) for letter in alphabet.letters]
+
+
 def pair_similarity(batch, options):
     """What the oracle asks for the similarity of two sequences."""
     pairs = options.pairs
+    sets = residues(batch.alphabet) if pairs.ambiguous == "match" else None
     strands = (batch, batch.reverse_complement()) if pairs.strand == "both" else (batch,)
     sides = [[one.codes[one.offsets[k] : one.offsets[k + 1]] for k in range(len(one))] for one in strands]
 
@@ -52,7 +59,7 @@ def pair_similarity(batch, options):
         return oracle.similarity(
             sides[0][member], sides[0][representative], pairs.matrix.scores, (pairs.gap.open, pairs.gap.extend),
             pairs.mode, options.identity, options.min_coverage, options.coverage_of,
-            sides[1][member] if pairs.strand == "both" else None,
+            sides[1][member] if pairs.strand == "both" else None, sets,
         )  # fmt: skip
 
     return similar
@@ -71,17 +78,22 @@ def pair_similarity(batch, options):
     order=st.sampled_from(["length", "input"]),
     gap=st.sampled_from([(10, 1), (0, 2), (3, 0), (20, 3)]),
     strand=st.sampled_from(["plus", "both"]),
+    ambiguous=st.sampled_from(["differ", "match"]),
 )
-def test_greedy_is_the_plain_rule(seed, is_dna, definition, least, mode, covered, of, assign, order, gap, strand):
+def test_greedy_is_the_plain_rule(
+    seed, is_dna, definition, least, mode, covered, of, assign, order, gap, strand, ambiguous
+):
     rng = np.random.default_rng(seed)
-    batch = batch_of(families(rng, 14, DNA if is_dna else PROTEIN), ta.NUCLEOTIDE if is_dna else ta.PROTEIN)
+    letters = (DNA * 3 + "NRY" if ambiguous == "match" else DNA) if is_dna else PROTEIN
+    batch = batch_of(families(rng, 14, letters), ta.NUCLEOTIDE if is_dna else ta.PROTEIN)
     covered = 0.5 if mode == "local" else covered
-    strand = strand if is_dna else "plus"
+    strand, ambiguous = (strand, ambiguous) if is_dna else ("plus", "differ")
     asked = {"min_identity": least, "identity": definition, "min_coverage": covered, "coverage_of": of}
     asked |= {"assign": assign, "order": order}
     matrix = ta.SubstitutionMatrix.default(batch.alphabet)
-    options = ClusterOptions(PairOptions(matrix, ta.Gap(*gap), mode=mode, strand=strand), **asked)
-    found = ta.cluster(batch, mode=mode, gap=ta.Gap(*gap), strand=strand, n_threads=1, **asked)
+    how = {"mode": mode, "strand": strand, "ambiguous": ambiguous}
+    options = ClusterOptions(PairOptions(matrix, ta.Gap(*gap), **how), **asked)
+    found = ta.cluster(batch, gap=ta.Gap(*gap), n_threads=1, **how, **asked)
     places = sorted(range(len(batch)), key=lambda k: -int(batch.lengths[k])) if order == "length" else range(len(batch))
     similar = pair_similarity(batch, options)
     labels, representatives = oracle.greedy(len(batch), places, least, assign, similar)
@@ -173,17 +185,21 @@ def test_linkages_are_those_of_scipy(method):
     gap=st.sampled_from([(10, 1), (0, 0), (0, 2), (3, 0), (40, 8)]),
     end=st.sampled_from([None, (2, 1), (0, 0), (30, 2), (5, 3, 9, 1)]),
     strand=st.sampled_from(["plus", "both"]),
+    ambiguous=st.sampled_from(["differ", "match"]),
 )
-def test_bounds_leave_out_no_pair_that_is_similar(seed, is_dna, definition, least, mode, covered, of, gap, end, strand):
+def test_bounds_leave_out_no_pair_that_is_similar(
+    seed, is_dna, definition, least, mode, covered, of, gap, end, strand, ambiguous
+):
     rng = np.random.default_rng(seed)
-    letters, alphabet = (DNA, ta.NUCLEOTIDE) if is_dna else (PROTEIN, ta.PROTEIN)
+    letters, alphabet = (DNA * 6 + "NK", ta.NUCLEOTIDE) if is_dna else (PROTEIN * 3 + "XB", ta.PROTEIN)
     strand = strand if is_dna else "plus"
     batch = batch_of(families(rng, 16, letters, longest=70, divergence=rng.choice([0.02, 0.1, 0.3])), alphabet)
     covered = 0.4 if mode == "local" and covered is None else covered
     ends = None if end is None or mode == "local" else ta.Gap(*end)
-    pairs = PairOptions(ta.SubstitutionMatrix.default(alphabet), ta.Gap(*gap), mode=mode, strand=strand, end_gap=ends)
+    how = {"mode": mode, "strand": strand, "end_gap": ends, "ambiguous": ambiguous}
+    pairs = PairOptions(ta.SubstitutionMatrix.default(alphabet), ta.Gap(*gap), **how)
     options = ClusterOptions(pairs, min_identity=least, identity=definition, min_coverage=covered, coverage_of=of)
-    table = concatenate(list(ta.align_all(batch, batch, mode=mode, gap=ta.Gap(*gap), end_gap=ends, strand=strand)))
+    table = concatenate(list(ta.align_all(batch, batch, gap=ta.Gap(*gap), **how)))
     is_similar = identities(table, definition) >= least
     if covered is not None:
         is_similar &= coverages(table, of) >= covered
@@ -196,7 +212,7 @@ def test_bounds_leave_most_of_the_others_out():
     for letters, alphabet in ((DNA, ta.NUCLEOTIDE), (PROTEIN, ta.PROTEIN)):
         batch = batch_of(["".join(rng.choice(list(letters), 250)) for _ in range(60)], alphabet)
         matrix, cost = ta.SubstitutionMatrix.default(alphabet), ta.Gap(*alphabet.gap_cost)
-        for definition in ("shorter", "columns", "internal"):
+        for definition in ("shorter", "columns", "internal", "longer"):
             options = ClusterOptions(PairOptions(matrix, cost, mode="global"), identity=definition)
             assert CandidateFilter(options, alphabet, 1).within(batch, batch).mean() < 0.05
 
@@ -360,7 +376,7 @@ def test_one_sequence_is_one_cluster():
         ({"min_identity": True}, UsageError, "min_identity True is not a fraction"),
         ({"min_coverage": -0.1}, UsageError, "min_coverage -0.1 is not a fraction"),
         ({"identity": "best"}, UsageError, "'best' is none of 0 shorter, 1 columns, 2 internal, 3 openings, 4 blast"),
-        ({"identity": 5}, UsageError, "identity '5' is none of"),
+        ({"identity": 5}, UsageError, "identity 5 is none of"),
         ({"method": "upgma"}, UsageError, "method 'upgma' is none of greedy, single, complete, average"),
         ({"order": None}, UsageError, "order None is none of"),
         ({"assign": "all"}, UsageError, "assign 'all' is none of best, first"),

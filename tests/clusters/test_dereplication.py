@@ -78,7 +78,7 @@ def test_some_sequences_are_taken():
     one = unique.take(np.array([True, False, True, False]))
     assert one.sequences.names == ("a.1;size=2", "d.1;size=1") and one.labels.tolist() == [0, -1, 0, 1, -1]
     assert one.take([1]).labels.tolist() == [-1, -1, -1, 0, -1]
-    table = ta.otu_table(one.clusters(), one)
+    table = ta.otu_table(one.clusters(), one, sample_delimiter=".")
     assert table.counts.sum() == 3
     with pytest.raises(IndexError, match="named twice"):
         unique.take([0, 0])

@@ -63,7 +63,7 @@ def test_rare_reads_are_left_out(reads):
 def test_digests_are_names():
     clusters = ta.cluster({"a.1": "acguacguacgu", "b.1": "GGGGGGGGTTTTTT"}, alphabet="nucleotide")
     with pytest.warns(TropalignWarning, match="each of 2 reads is of a sample of its own"):
-        names = ta.otu_table(clusters, relabel="sha1").names
+        names = ta.otu_table(clusters, sample_delimiter=".", relabel="sha1").names
     assert names == tuple(hashlib.sha1(text).hexdigest() for text in (b"GGGGGGGGTTTTTT", b"ACGTACGTACGT"))
 
 
@@ -102,7 +102,7 @@ def test_what_is_refused(reads):
     clusters = ta.cluster({"r;sample=a": "ACGTACGTACGT", "r;sample=b": "GGGGGGGTTTTTT", "q;sample=b": "GGGGGGGTTTTTT"})
     with pytest.raises(InputError, match=r"record 'r': two clusters have this name: give all names with relabel"):
         ta.otu_table(clusters)
-    with pytest.raises(UsageError, match="samples 'file' is none of label, underscore"):
+    with pytest.raises(UsageError, match="samples 'file' is none of label, vsearch, underscore"):
         ta.otu_table(clusters, samples="file")
     with pytest.raises(UsageError, match="the clusters are not of these different sequences"):
         ta.otu_table(clusters, ta.dereplicate(reads))
@@ -154,6 +154,15 @@ def test_files_and_labels_make_one_table(files, reads, tmp_path):
     ("words", "code", "sentence"),
     [
         (["--samples", "label"], 2, "--samples belongs to --otu-table"),
+        (["--sample-delimiter", "."], 2, "--sample-delimiter belongs to --otu-table"),
+        (["--sample-regex", "(", "--otu-table", "t.tsv"], 2, "--sample-regex '(' is no regular expression"),
+        (
+            ["--sample-regex", "x", "--samples", "label", "--otu-table", "t.tsv"],
+            2,
+            "--samples and --sample-regex both say what the sample is",
+        ),
+        (["--sample-delimiter", "", "--otu-table", "t.tsv"], 2, "--sample-delimiter '' is no text"),
+        (["--sample-delimiter", "/", "--otu-table", "t.tsv"], 3, "its name tells no sample"),
         (["--relabel", "Otu"], 2, "--relabel belongs to --representatives and --otu-table"),
         (["--otu-table", "x.biom.txt.fa"], 2, ".fa"),
         (["--dereplicate", "--method", "single", "--shard", "1/2"], 2, "leave --dereplicate out"),
@@ -179,6 +188,45 @@ def test_what_the_command_refuses(files, tmp_path, capsys, words, code, sentence
     given = [word.format(several[0], tmp_path) for word in words]
     assert main(["cluster", several[0], *given, "-o", str(tmp_path / "out.tsv"), "-q"]) == code
     assert sentence in capsys.readouterr().err
+
+
+#: Words, and the table of `NAMED` that they make, on the first line and then by names of samples.
+NAMED = ["gut-1.r1", "gut-1.r2", "gut-2.r1", "skin_3.r1;size=4"]
+CUT = {
+    "": {"lib-7": 7},
+    "--samples vsearch": {"gut": 3, "skin_3": 4},
+    "--sample-delimiter .": {"gut-1": 2, "gut-2": 1, "skin_3": 4},
+    "--sample-regex ^[a-z]+.[0-9]": {"gut-1": 2, "gut-2": 1, "skin_3": 4},
+    "--sample-regex ([0-9])[.]": {"1": 2, "2": 1, "3": 4},
+}
+
+
+@pytest.mark.parametrize("verb", ["derep", "cluster"])
+@pytest.mark.parametrize("words", CUT)
+def test_nothing_cuts_names_unasked(tmp_path, monkeypatch, capsys, verb, words):
+    """A line says how names were cut."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "lib-7.fasta.txt").write_text("".join(f">{name}\nACGTACGTACGTACGTT\n" for name in NAMED))
+    given = [verb, "lib-7.fasta.txt", "--otu-table", "t.tsv", "-o", "out.fa" if verb == "derep" else "out.tsv"]
+    assert main([*given, *words.split()]) == 0
+    head, row = (line.split("\t")[1:] for line in (tmp_path / "t.tsv").read_text().splitlines())
+    assert dict(zip(head, map(int, row), strict=True)) == CUT[words]
+    line = next(line for line in capsys.readouterr().err.splitlines() if line.startswith("samples: "))
+    assert all(f"'{name}' (" in line for name in CUT[words]) and "such as 'gut-1.r1')" in line
+    assert main([*given, *words.split(), "-q"]) == 0 and "samples:" not in capsys.readouterr().err
+
+
+def test_labels_go_before_files_and_a_few_samples_are_shown(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for k in range(6):
+        (tmp_path / f"s{k}.fa").write_text(f">r1\nACGTACGTACGT\n>r{k + 2};sample=other-1\nACGTACGTACGT\n")
+    files = [f"s{k}.fa" for k in range(6)]
+    assert main(["derep", *files, "--otu-table", "t.tsv", "-o", "u.fa"]) == 0
+    head, row = (tmp_path / "t.tsv").read_text().splitlines()
+    assert head.split("\t")[1:] == ["other-1", *(f"s{k}" for k in range(6))] and row.split("\t")[1:] == ["6", *"111111"]
+    assert "samples: 'other-1' (6 names, such as 'r2;sample=other-1'), 's0' (1" in capsys.readouterr().err
+    assert main(["derep", *files, "--samples", "file", "--otu-table", "t.tsv", "-o", "u.fa", "-q"]) == 3
+    assert "its name tells a sample, and so does its file's: leave --samples file out" in capsys.readouterr().err
 
 
 def test_a_table_of_different_sequences_counts_as_their_reads(reads, tmp_path):

@@ -13,9 +13,19 @@ def columns_of(cigar):
     return "".join(letter * int(count) for count, letter in re.findall(r"(\d+)([=XID])", cigar))
 
 
-def identity(found, m, n, definition):
+def matched(found, query, target, sets):
+    """A letter per column, where letters (codes) that share a residue by `sets` are equal."""
+    i, j, columns = found.query_start, found.target_start, ""
+    for kind in columns_of(found.cigar):
+        is_same = kind == "X" and bool(sets[query[i]] & sets[target[j]])
+        columns += "=" if is_same else kind
+        i, j = i + (kind != "D"), j + (kind != "I")
+    return columns
+
+
+def identity(found, m, n, definition, columns=None):
     """Identity of an alignment (`oracles.pairwise.Expected`) of sequences of m and n residues."""
-    columns = columns_of(found.cigar)
+    columns = columns_of(found.cigar) if columns is None else columns
     identical, mismatches = columns.count("="), columns.count("X")
     if not identical + mismatches:
         return 0.0
@@ -23,11 +33,15 @@ def identity(found, m, n, definition):
         return identical / min(m, n)
     if definition in ("columns", "blast"):
         return identical / len(columns)
+    if definition == "longer":
+        return identical / max(m, n)
+    if definition == "matches":
+        return identical / (identical + mismatches)
     if definition == "internal":
         return identical / len(columns.strip("ID"))
     n_gaps = sum(kind in "ID" for kind, _ in groupby(columns))
     n_gaps += (found.query_start > 0) + (found.query_end < m) + (found.target_start > 0) + (found.target_end < n)
-    return (max(m, n) - mismatches - n_gaps) / max(m, n)
+    return max(max(m, n) - mismatches - n_gaps, 0) / max(m, n)
 
 
 def coverage(found, m, n, of):
@@ -36,16 +50,22 @@ def coverage(found, m, n, of):
     return pairs / {"longer": max(m, n), "shorter": min(m, n), "member": m, "representative": n}[of]
 
 
-def similarity(member, representative, scores, gap, mode, definition, min_coverage, coverage_of, reverse=None):
-    """Identity of a member (letter codes; `reverse` its other strand) with a representative; -1: not covered."""
+def similarity(
+    member, representative, scores, gap, mode, definition, min_coverage, coverage_of, reverse=None, sets=None
+):
+    """Identity of a member (letter codes; `reverse` its other strand) with a representative; -1: not covered.
+
+    `sets` has the residues of each code, of which letters that are identical have one in common.
+    """
     m, n = len(member), len(representative)
     found = align(member, representative, scores, *gap, mode)
     if reverse is not None:
         other = align(reverse, representative, scores, *gap, mode)
-        found = other if other.score > found.score else found
+        if other.score > found.score:
+            found, member = other, reverse
     if min_coverage is not None and coverage(found, m, n, coverage_of) < min_coverage:
         return -1.0
-    return identity(found, m, n, definition)
+    return identity(found, m, n, definition, None if sets is None else matched(found, member, representative, sets))
 
 
 def greedy(n, order, least, assign, similar):

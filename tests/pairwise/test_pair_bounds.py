@@ -81,39 +81,61 @@ def test_least_scores_keep_the_same_rows(monkeypatch, mode, report):
     assert passed and 40 <= passed[0] < 1770 * selection.MOST_KEPT
 
 
+#: Of all pairs, and of the best of each query, which are chosen before or after the filter.
+CHOICES = [{}, {"top": 2}, {"top": 2, "top_first": True}]
+
+
+def kept_by_hand(everything, passes, top=None, top_first=False):
+    """Rows of all pairs, which of them pass, and `top` of each query of these or of all."""
+    passes = np.asarray(passes)
+    if top is None:
+        return everything.take(passes)
+    table, passes = (everything, passes) if top_first else (everything.take(passes), passes[passes])
+    order = np.lexsort((table.target_index, -table.score, table.query_index))
+    query = table.query_index[order]
+    order = order[np.concatenate([np.ones(min(top, len(order)), bool), query[top:] != query[:-top]])]
+    return table.take(order[passes[order]])
+
+
+def everything_of(texts, mode, choice):
+    """All pairs once, or every ordered pair."""
+    return aligned(texts, mode=mode, top=len(texts) if choice else None)
+
+
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("top", [None, 2])
-def test_least_identities_keep_the_same_rows(monkeypatch, mode, top):
+@pytest.mark.parametrize("choice", CHOICES)
+def test_least_identities_keep_the_same_rows(monkeypatch, mode, choice):
     rng = np.random.default_rng(4)
     texts = random_texts(rng, 40, 3, 30)
     texts += [text[:-1] + "W" for text in texts[:10]]
-    _, everything = aligned(texts, mode=mode, top=top)
+    _, everything = everything_of(texts, mode, choice)
     passed = counted(monkeypatch)
-    _, kept = aligned(texts, mode=mode, top=top, min_identity=0.5)
-    expected = everything.take(everything.identity >= 0.5)
+    _, kept = aligned(texts, mode=mode, min_identity=0.5, **choice)
+    expected = kept_by_hand(everything, everything.identity >= 0.5, **choice)
     assert 0 < len(kept) < len(everything)
     assert kept.cigars() == expected.cigars()
     assert kept.target_index.tolist() == expected.target_index.tolist()
-    is_pruned = mode == "global" and top is None
-    assert (passed[0] < 1225 // 4) == is_pruned if top is None else passed[0] == 50 * 49
+    n_pairs = 50 * 49 if choice else 50 * 49 // 2
+    is_pruned = mode == "global" and "top_first" not in choice
+    assert passed[0] < n_pairs // 4 if is_pruned else passed[0] > 0.9 * n_pairs
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("top", [None, 2])
-def test_least_coverages_keep_the_same_rows(monkeypatch, mode, top):
+@pytest.mark.parametrize("choice", CHOICES)
+def test_least_coverages_keep_the_same_rows(monkeypatch, mode, choice):
     texts = random_texts(np.random.default_rng(5), 50, 3, 30)
-    batch, everything = aligned(texts, mode=mode, top=top)
+    batch, everything = everything_of(texts, mode, choice)
     paired = [
         sum(int(n) for n, op in re.findall(r"(\d+)([=XID])", cigar) if op in "=X") for cigar in everything.cigars()
     ]
     longer = np.maximum(batch.lengths[everything.query_index], batch.lengths[everything.target_index])
     passed = counted(monkeypatch)
-    _, kept = aligned(texts, mode=mode, top=top, min_coverage=0.6)
-    expected = everything.take(np.array(paired) / longer >= 0.6)
+    _, kept = aligned(texts, mode=mode, min_coverage=0.6, **choice)
+    expected = kept_by_hand(everything, np.array(paired) / longer >= 0.6, **choice)
     assert 0 < len(kept) < len(everything)
     assert kept.cigars() == expected.cigars()
     assert kept.target_index.tolist() == expected.target_index.tolist()
-    assert (passed[0] == 50 * 49) if top else (len(kept) <= passed[0] < 1225 * 0.9)
+    assert passed[0] == 50 * 49 if "top_first" in choice else len(kept) <= passed[0] < 0.9 * (50 * 49)
 
 
 def counted(monkeypatch):

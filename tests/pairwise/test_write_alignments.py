@@ -9,7 +9,7 @@ import pytest
 
 import tropalign
 from tropalign.cli.main import main
-from tropalign.errors import InputError, UsageError
+from tropalign.errors import InputError, TropalignWarning, UsageError
 from tropalign.formats.registry import format_names
 
 SET = {"a": "ACGTTGCATGCCGATTACA", "b": "ACGTTGCAGCCGTTTACA", "c": "GCATGCAGATTACA", "d": "ACGTTGACGATTACA"}
@@ -54,6 +54,7 @@ def test_suffixes_choose(tmp_path, table):
     table.write(tmp_path / "a.paf.gz")
     table.write(tmp_path / "b.paf")
     assert gzip.decompress((tmp_path / "a.paf.gz").read_bytes()) == (tmp_path / "b.paf").read_bytes()
+    (table,) = tropalign.align_all(SET, mode="global", **SCORING)
     table.write(tmp_path / "c.npz", matrix_values="identity")
     with np.load(tmp_path / "c.npz") as arrays:
         assert np.allclose(arrays["identity"], table.matrix("identity"))
@@ -62,6 +63,15 @@ def test_suffixes_choose(tmp_path, table):
     assert np.allclose(
         [[float(x) for x in line.split()[1:]] for line in lines[1:]], table.matrix("distance"), atol=1e-6
     )
+
+
+@pytest.mark.parametrize("path", ["c.npz", "d.phy"])
+def test_identities_of_local_alignments_are_told_of(tmp_path, table, path):
+    """Nobody may have chosen them: local is the default."""
+    with pytest.warns(TropalignWarning, match="of local alignments ignore all residues that do not align: align with"):
+        table.write(tmp_path / path, matrix_values=None if path == "d.phy" else "identity")
+    with pytest.warns(TropalignWarning, match="mode='global'"):
+        table.matrix("distance")
 
 
 def test_scoring_is_shown_and_progress_is_a_function(tmp_path, table):

@@ -46,6 +46,12 @@ class Row:
     def openings(self):
         return len(re.findall("I+|D+", self.kinds))
 
+    @property
+    def overhangs(self):
+        a = self.alignment
+        spans = zip((a.query_start, a.target_start), (a.query_end, a.target_end), self.lengths, strict=True)
+        return sum((begin > 0) + (end < length) for begin, end, length in spans)
+
     def expected(self):
         a, n = self.alignment, len(self.kinds)
         inner = len(self.kinds.strip("ID"))
@@ -71,7 +77,9 @@ class Row:
             "similarity": a.similarity, "percent_identity": 100 * a.identity,
             "identity_0": self.identical / min(self.lengths), "identity_1": self.identical / max(n, 1),
             "identity_2": self.identical / max(inner, 1),
-            "identity_3": max(1 - (mismatches + self.openings) / max(self.lengths), 0) if n else 0,
+            "identity_3": max(1 - (mismatches + self.openings + self.overhangs) / max(self.lengths), 0)
+            if self.n_paired
+            else 0,
             "identity_4": self.identical / max(n, 1), "cigar": a.cigar, "cs": self.cs(),
             "query_row": self.rows[0], "target_row": self.rows[1], "staxid": "", "lineage": "",
         }  # fmt: skip

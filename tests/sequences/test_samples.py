@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from tropalign.errors import InputError
+from tropalign.errors import InputError, UsageError
 from tropalign.sequences import SequenceBatch
-from tropalign.sequences.samples import by_label, by_underscore, numbered, pooled, samples_of
+from tropalign.sequences.samples import by_underscore, by_vsearch, numbered, pooled, samples_of, teller
 
 #: What ``vsearch --otutabout`` was seen to make of labels.
 SEEN = {
@@ -23,21 +23,82 @@ SEEN = {
 
 
 @pytest.mark.parametrize(("name", "sample"), SEEN.items())
-def test_labels_tell_what_vsearch_was_seen_to_make_of_them(name, sample):
-    assert by_label(name) == sample
+def test_the_rule_of_vsearch_tells_what_it_was_seen_to_make_of_labels(name, sample):
+    assert by_vsearch(name) == teller("vsearch")(name) == sample
 
 
 def test_names_of_samples():
     assert [by_underscore(name) for name in ("S1_2", "a_b_17;size=3", "x")] == ["S1", "a_b", ""]
-    assert samples_of(["S1_2", "a_b_17;size=3"], "underscore") == ["S1", "a_b"]
+    assert samples_of(["S1_2", "a_b_17;size=3"], teller("underscore")) == ["S1", "a_b"]
     names, number = numbered(["b", "OTU_2", "a", "OTU_10", "b"])
     assert names == ("OTU_10", "OTU_2", "a", "b") and number.tolist() == [3, 1, 2, 0, 3]
 
 
-@pytest.mark.parametrize(("name", "rule"), [("r8;sample=", "label"), ("-lead", "label"), ("read", "underscore")])
+#: Rule, name and sample: nothing cuts a name but what was asked for.
+TOLD = [
+    ({}, "gut-1.r1;sample=skin-2", "skin-2"),
+    ({}, "sample=skin_2.a", "skin_2.a"),
+    ({}, "r1;barcodelabel=a-b;size=3", "a-b"),
+    ({"of_file": "lib-1"}, "gut-1.r1", "lib-1"),
+    ({"of_file": "lib-1"}, "r1;sample=gut-1", "gut-1"),
+    ({"samples": "label"}, "r1;sample=gut-1.2", "gut-1.2"),
+    ({"delimiter": "."}, "gut-1.r1", "gut-1"),
+    ({"delimiter": "."}, "gut-2.r1.x;size=3", "gut-2"),
+    ({"delimiter": "_"}, "S1_L001_17", "S1"),
+    ({"delimiter": "::"}, "gut:1::17", "gut:1"),
+    ({"delimiter": "-"}, "gut-1.r1", "gut"),
+    ({"delimiter": "/"}, "a_b-c.d/1", "a_b-c.d"),
+    ({"delimiter": ";x="}, "gut-1;x=3;size=2", "gut-1"),
+    ({"delimiter": "|"}, "gut|r1|x", "gut"),
+    ({"regex": "^(.*)[.][^.]*$"}, "gut-1.a.r1", "gut-1.a"),
+    ({"regex": "S[0-9]+"}, "run7_S12_L001", "S12"),
+    ({"regex": "lib=(\\w+)"}, "r1;lib=gut_3;size=2", "gut_3"),
+    ({"samples": "underscore"}, "S1_L001_17", "S1_L001"),
+    ({"samples": "vsearch"}, "gut-1.r1", "gut"),
+]
+
+
+@pytest.mark.parametrize(("rule", "name", "sample"), TOLD)
+def test_what_names_tell(rule, name, sample):
+    assert samples_of([name], teller(**rule)) == [sample]
+
+
+@pytest.mark.parametrize(
+    ("name", "rule"),
+    [
+        ("r8;sample=", {}),
+        ("r8;sample=", {"of_file": "gut"}),
+        ("gut-1.r1", {}),
+        ("gut-1.r1", {"samples": "label"}),
+        ("-lead", {"samples": "vsearch"}),
+        ("read", {"samples": "underscore"}),
+        ("gut-1.r1;size=2", {"delimiter": "_"}),
+        ("r1;size=1.5", {"delimiter": "."}),
+        (".r1", {"delimiter": "."}),
+        ("r1", {"regex": "^(x?)"}),
+        ("r1", {"regex": "S[0-9]+"}),
+        ("r1", {"regex": "(x)?r1"}),
+    ],
+)
 def test_a_name_without_a_sample_is_refused(name, rule):
-    with pytest.raises(InputError, match=f"record '{name}': its name tells no sample"):
-        samples_of(["a.1", "b_2", name][2:], rule)
+    with pytest.raises(InputError, match=f"record '{name}': its name tells no sample.*sample_delimiter"):
+        samples_of([name], teller(**rule))
+
+
+@pytest.mark.parametrize(
+    ("rule", "sentence"),
+    [
+        ({"samples": "file"}, "samples 'file' is none of label, vsearch, underscore"),
+        ({"delimiter": ""}, "sample_delimiter '' is no text"),
+        ({"delimiter": 5}, "sample_delimiter 5 is no text"),
+        ({"regex": "("}, "sample_regex '\\(' is no regular expression: missing \\)"),
+        ({"delimiter": ".", "regex": "x"}, "sample_delimiter and sample_regex both say what the sample is"),
+        ({"samples": "label", "delimiter": "."}, "samples and sample_delimiter both say"),
+    ],
+)
+def test_what_is_no_rule(rule, sentence):
+    with pytest.raises(UsageError, match=sentence):
+        teller(**rule)
 
 
 def test_files_are_samples():
@@ -46,7 +107,9 @@ def test_files_are_samples():
     assert found.names == ("r1;sample=gut", "r2;sample=gut", "r1;sample=skin")
     assert [str(one) for one in found] == ["ACGT", "CCGG", "GGGTT"]
     np.testing.assert_array_equal(found.offsets, [0, 4, 8, 13])
-    assert samples_of(found.names, "label") == ["gut", "gut", "skin"]
+    assert samples_of(found.names, teller()) == ["gut", "gut", "skin"]
+    labelled = SequenceBatch.from_strings({"r1;sample=a": "ACGT", "r2": "CCGG"})
+    assert pooled([labelled, two], ["x.fa", "y.fa"], True).names == ("r1;sample=a", "r2;sample=x", "r1;sample=y")
 
 
 @pytest.mark.parametrize(

@@ -87,12 +87,12 @@ def with_others(verb, dest, value):
     if (verb, dest) in (("pairs", "db_size"), ("pairs", "composition")):
         others["max_evalue"] = 3
     others |= beside_sums(dest, value)
-    if (verb, dest) == ("pairs", "culling"):
+    if (verb, dest) in (("pairs", "culling"), ("pairs", "top_first")):
         others["top"] = 3
     if dest == "sizeout":
         outputs = ["representatives"]
-    if dest in ("samples", "relabel"):
-        outputs = ["table"]
+    if dest in ("samples", "relabel", "sample_delimiter"):
+        outputs = ["report" if verb == "place" else "table"]
     if (verb, dest) == ("cluster", "min_size"):
         others["dereplicate"] = True
     if dest == "keep_length":
@@ -263,7 +263,7 @@ def key(one, version="1", content="x"):
 def test_equal_jobs_have_equal_keys():
     plain = asked()
     same = [
-        asked(options={"mode": "local", "strand": "plus", "strict": False, "top": None}),
+        asked(options={"identity": "columns", "strand": "plus", "strict": False, "top": None}),
         asked(format="tsv"),
         asked(outputs=["main"]),
     ]

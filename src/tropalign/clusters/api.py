@@ -87,8 +87,9 @@ def cluster(call: ClusterArguments) -> Clusters:
     batch, progress = batch_of(call.sequences, call.alphabet), checked_progress(call.progress)
     matrix, gap = default_scoring(batch.alphabet, call.matrix, call.gap)
     how: dict[str, Any] = {"mode": call.mode, "strand": call.strand, "free_ends": call.free_ends}
+    how["ambiguous"] = call.ambiguous
     pairs = PairOptions(matrix, gap, end_gap=call.end_gap, **how)
-    options = ClusterOptions(**{**call.shared_with(ClusterOptions), "pairs": pairs, "identity": str(call.identity)})
+    options = ClusterOptions(**{**call.shared_with(ClusterOptions), "pairs": pairs})
     threads, memory = checked_threads(call.n_threads), checked_memory(call.memory_bytes)
     memory_bytes = default_budget() if memory is None else memory
     return cluster_batch(batch, options, threads, memory_bytes, device_names(call.device), progress)

@@ -12,6 +12,7 @@ from tropalign.arrays import places_of
 from tropalign.clusters.comparison import Tally
 from tropalign.clusters.identity import covered_length
 from tropalign.clusters.options import ClusterOptions
+from tropalign.results.identity import is_ambiguous
 from tropalign.sequences import Alphabet, SequenceBatch
 
 Index = NDArray[np.int64]
@@ -62,8 +63,12 @@ class CandidateFilter:
         share = options.min_identity
         self._word, self._left = 0, 0.0
         self._has_bound = share > 0
+        #: Letters that may be equal to others; None if only equal letters count as identical.
+        self._ambiguous = is_ambiguous(alphabet) if options.pairs.ambiguous == "match" else None
         most = MOST_WORD[bool(alphabet.complement)]
-        if self._has_bound and options.identity == "shorter":
+        if self._has_bound and options.identity == "matches":
+            self._word = 0  # gaps, which interrupt runs of identical columns, do not count
+        elif self._has_bound and options.identity in ("shorter", "longer"):
             longest = (1 - LEAST_WORDS) / (2 * max(1 - share, ROUNDING))
             self._word = min(most, int(longest)) if longest >= LEAST_WORD[bool(alphabet.complement)] else 0
         elif self._has_bound:
@@ -94,16 +99,26 @@ class CandidateFilter:
         keep = self._on_strand(queries, targets, asked)
         if n_strands == 2:
             keep |= self._on_strand(queries.reverse_complement(), targets, asked)
+        if self._ambiguous is not None:  # bounds count equal letters only
+            may_match = self._have_ambiguous(queries)[:, None] | self._have_ambiguous(targets)[None, :]
+            keep |= may_match if asked is None else may_match & asked
         self.tally.n_pairs += keep.size
         self.tally.n_cells += n_strands * int(queries.lengths.sum()) * int(targets.lengths.sum())
         self.tally.seconds += time.perf_counter() - begin
         return keep
 
+    def _have_ambiguous(self, batch: SequenceBatch) -> NDArray[np.bool_]:
+        """Sequences with an ambiguous letter; bool, shape (len(batch),)."""
+        assert self._ambiguous is not None
+        before = np.concatenate([[0], np.cumsum(self._ambiguous[batch.codes])])
+        found: NDArray[np.bool_] = np.diff(before[batch.offsets]) > 0
+        return found
+
     def _on_strand(
         self, queries: SequenceBatch, targets: SequenceBatch, asked: NDArray[np.bool_] | None
     ) -> NDArray[np.bool_]:
         codes = (queries.codes, queries.offsets, targets.codes, targets.offsets)
-        if self._options.identity == "shorter":
+        if self._options.identity in ("shorter", "longer", "matches"):
             return self._by_subsequences(queries, targets, codes, asked)
         shared = _native.shared_words(*codes, self._word, self._n_threads)
         most = self._most_identical(shared, queries.lengths[:, None], targets.lengths[None, :])
@@ -132,9 +147,17 @@ class CandidateFilter:
         for begin in range(0, len(places), AT_ONCE):
             some = places[begin : begin + AT_ONCE]
             row, column = np.divmod(some, len(targets))
-            least = share * np.minimum(queries.lengths[row], targets.lengths[column]) - ROUNDING
+            least = share * self._divisor(queries.lengths[row], targets.lengths[column]) - ROUNDING
             np.put(similar, some, np.take(common, some) >= least)
         return similar
+
+    def _divisor(self, query: Index, target: Index) -> Reals:
+        """What identical columns are divided by at the least, of pairs of these lengths."""
+        if self._options.identity == "matches":  # pairs of residues
+            least = self._options.min_coverage or 0.0
+            return np.asarray(least * covered_length(query, target, self._options.coverage_of), np.float64)
+        shorter_or_longer = np.minimum if self._options.identity == "shorter" else np.maximum
+        return np.asarray(shorter_or_longer(query, target), np.float64)
 
     def _covering(self, query: Index, target: Index) -> NDArray[np.bool_]:
         """Pairs that are long enough for the coverage; new, shape (len(query), len(target))."""

@@ -10,13 +10,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.clusters.identity import coverages, identities
+from tropalign.clusters.identity import coverages
 from tropalign.clusters.options import ClusterOptions
 from tropalign.errors import InputError, TropalignWarning, named
 from tropalign.execution.scheduler import Scheduler
 from tropalign.execution.task import Device
 from tropalign.pairwise.task import PairsTask
 from tropalign.results.alignments import AlignmentTable
+from tropalign.results.identity import identities
 from tropalign.sequences import SequenceBatch
 from tropalign.sequences.counts import counts_of, has_count
 

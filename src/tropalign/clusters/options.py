@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from numbers import Real
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from tropalign.errors import UsageError, named
-from tropalign.options.kinds import FRACTION, TEXT
-from tropalign.options.option import Options, argument, option
+from tropalign.options.kinds import FRACTION
+from tropalign.options.option import Options, argument, but, option
+from tropalign.pairwise.options import IDENTITY_HELP, IdentityOptions
+from tropalign.results.identity import AmbiguousRule, checked_definition
 
 if TYPE_CHECKING:
     from tropalign.pairwise import PairOptions
@@ -19,16 +19,6 @@ OrderName = Literal["length", "abundance", "input"]
 Choice = Literal["best", "first"]
 #: Greedy, or a linkage of all pairs.
 METHODS = get_args(MethodName)
-#: Definitions of identity by name, in the order of vsearch's --iddef 0 to 4.
-DEFINITIONS: Mapping[str, str] = MappingProxyType(
-    {
-        "shorter": "identical columns per residue of the shorter sequence (CD-HIT)",
-        "columns": "identical columns per column",
-        "internal": "identical columns per column between the first and the last pair of residues (vsearch's default)",
-        "openings": "1 - (mismatches + gaps, each counted once) per residue of the longer sequence",
-        "blast": "as columns",
-    }
-)
 #: The sequence of which coverage is a share.
 CoverageOf = Literal["longer", "shorter", "member", "representative"]
 #: What a pair of sequences has to share at the least where nothing is said.
@@ -48,19 +38,10 @@ class ClusteringOptions(Options, group="clusters"):
         f"{MIN_IDENTITY})",
         doc="What a sequence shares with its representative (greedy), or the height at which linkages are cut.",
     )
-    identity: str = option(
-        default="shorter",
-        flags=("--identity", "--identity-definition"),
-        kind=TEXT,
-        metavar="NAME",
-        label="Definition of identity",
-        help="identical columns per residue of the shorter sequence (shorter, default, or 0: CD-HIT's), per column "
-        "(columns, 1; blast, 4), per column between the first and the last pair of residues (internal, 2: vsearch's "
-        "default), or 1 - (mismatches + gaps, each once) per residue of the longer sequence (openings, 3)",
-        doc="Identical columns per residue of the shorter sequence (shorter, or 0, CD-HIT's); per column (columns, 1; "
-        "blast, 4); per column between the first and the last pair of residues (internal, 2, vsearch's default); 1 - "
-        "(mismatches + gaps, each once) per residue of the longer sequence (openings, 3).",
+    identity: str = but(
+        IdentityOptions, "identity", default="shorter", group="clusters", help=IDENTITY_HELP.format(default="shorter")
     )
+    ambiguous: AmbiguousRule = but(IdentityOptions, "ambiguous", default="differ", group="clusters")
     min_coverage: float | None = option(
         default=None,
         kind=FRACTION,
@@ -122,11 +103,7 @@ class ClusterOptions(ClusteringOptions):
 
     def settle(self) -> None:
         """Checks the values; the definition of identity becomes its name."""
-        try:
-            self.set("identity", definition_of(self.identity))
-        except KeyError:
-            words = ", ".join(f"{number} {name}" for number, name in enumerate(DEFINITIONS))
-            raise UsageError(f"{named('identity')} {self.identity!r} is none of {words}") from None
+        self.set("identity", checked_definition(self.identity))
         self.check_choices()
         _check_share("min_identity", self.min_identity)
         if self.min_coverage is not None:
@@ -136,7 +113,7 @@ class ClusterOptions(ClusteringOptions):
                 f"coverage of the {self.coverage_of} belongs to method greedy: linkages know neither, so choose "
                 "longer or shorter"
             )
-        if self.pairs.is_local and not self.min_coverage and self.identity not in ("shorter", "openings"):
+        if self.pairs.is_local and not self.min_coverage and self.identity not in ("shorter", "longer", "openings"):
             raise UsageError(
                 "the local alignment of any two sequences may be a few identical letters: give "
                 f"{named('min_coverage')}, or choose {named('mode')} global"
@@ -157,14 +134,3 @@ class ClusterOptions(ClusteringOptions):
 def _check_share(name: str, share: Any) -> None:
     if isinstance(share, bool) or not isinstance(share, Real) or not 0 <= share <= 1:  # type: ignore[operator]
         raise UsageError(f"{named(name)} {share!r} is not a fraction between 0 and 1")
-
-
-def definition_of(name: str | int) -> str:
-    """A definition by its name or vsearch's number. Raises KeyError where there is none."""
-    names = list(DEFINITIONS)
-    if isinstance(name, str) and name in DEFINITIONS:
-        return name
-    number = str(name)
-    if number in map(str, range(len(names))) and not isinstance(name, bool):
-        return names[int(number)]
-    raise KeyError(name)

@@ -14,7 +14,7 @@ from tropalign.errors import InputError, TropalignWarning, UsageError, named
 from tropalign.results.clusters import Clusters
 from tropalign.results.otu_table import OtuTable, otu_names
 from tropalign.sequences.counts import counts_of
-from tropalign.sequences.samples import RULES, NameRule, numbered, samples_of
+from tropalign.sequences.samples import NameRule, Teller, numbered, samples_of, teller
 
 
 class SampledReads(NamedTuple):
@@ -33,9 +33,9 @@ class SampledReads(NamedTuple):
     size: NDArray[np.int64]
 
 
-def sampled(names: Sequence[str], rule: NameRule) -> SampledReads:
+def sampled(names: Sequence[str], tell: Teller) -> SampledReads:
     """What the names of reads tell: see `otu_table`."""
-    samples, sample = numbered(samples_of(names, rule))
+    samples, sample = numbered(samples_of(names, tell))
     if len(samples) == len(names) > 1:
         text = f"each of {len(names):,} reads is of a sample of its own, as names tell: see {named('samples')}"
         warnings.warn(text, TropalignWarning, stacklevel=2)
@@ -87,7 +87,13 @@ def counted(clusters: Clusters, reads: SampledReads, labels: NDArray[np.int64] |
 
 
 def otu_table(
-    clusters: Clusters, uniques: Uniques | OtuTable | None = None, *, samples: NameRule = "label", relabel: str = ""
+    clusters: Clusters,
+    uniques: Uniques | OtuTable | None = None,
+    *,
+    samples: NameRule | None = None,
+    sample_delimiter: str | None = None,
+    sample_regex: str | None = None,
+    relabel: str = "",
 ) -> OtuTable:
     """How many reads of each sample each cluster has.
 
@@ -99,9 +105,15 @@ def otu_table(
         What `dereplicate` made, if the clusters are of its sequences; their reads are counted. Or the table of these
         sequences, as `tropalign derep --otu-table` writes it and `read_otu_table` reads it; rows of other sequences do
         not count.
-    samples : {"label", "underscore"}
-        Which sample a read is of: by ``;sample=`` or ``;barcodelabel=`` in its name, else by the letters, digits and
-        underscores that the name begins with, as vsearch has it; or by the name up to its last underscore.
+    samples : {"label", "vsearch", "underscore"}, optional
+        Which sample a read is of: by ``;sample=`` or ``;barcodelabel=`` in its name (label, the default); by that, or
+        else by the letters, digits and underscores that the name begins with (vsearch's rule, which cuts ``gut-1.r1``
+        to ``gut``); or by the name up to its last underscore.
+    sample_delimiter
+        In place of `samples`: the sample is the name up to this text: ``gut-1`` of ``gut-1.r1`` for ``"."``.
+    sample_regex
+        In place of `samples`: the sample is what the first group of this regular expression matches in the name, or
+        all of it if it has no group.
     relabel
         What clusters are called: "sha1" for the digest of the representative, else what stands before their number;
         by default the representative's name up to its first semicolon.
@@ -117,7 +129,8 @@ def otu_table(
     InputError
         A read whose name tells no sample; two clusters of one name; a sequence without a row of its own in the table.
     UsageError
-        What are no clusters or uniques; other samples than these two; uniques that the clusters are not of.
+        What are no clusters or uniques; several rules for samples, or one that cannot be used; uniques that the
+        clusters are not of.
 
     Warns
     -----
@@ -128,21 +141,21 @@ def otu_table(
     --------
     >>> reads = {"a.1": "ACGTACGTA", "a.2": "ACGTACGTA", "b.1": "ACGTACGTA"}
     >>> unique = tropalign.dereplicate(reads)
-    >>> table = tropalign.otu_table(tropalign.cluster(unique.sequences, order="abundance"), unique, relabel="Otu")
+    >>> clusters = tropalign.cluster(unique.sequences, order="abundance")
+    >>> table = tropalign.otu_table(clusters, unique, sample_delimiter=".", relabel="Otu")
     >>> table.names, table.samples, table.counts.tolist()
     (('Otu1',), ('a', 'b'), [[2, 1]])
     """
     if not isinstance(clusters, Clusters) or not isinstance(uniques, Uniques | OtuTable | None):
         raise UsageError("a table is made of Clusters, and of the Uniques or the OtuTable of their sequences")
-    if not isinstance(samples, str) or samples not in RULES:
-        raise UsageError(f"{named('samples')} {samples!r} is none of {', '.join(RULES)}")
+    tell = teller(samples, sample_delimiter, sample_regex)
     if not isinstance(relabel, str):
         raise UsageError(f"{named('relabel')} {relabel!r} is no text")
     names = tuple(clusters.sequences.names)
     if uniques is None:
-        return counted(clusters, sampled(names, samples), None, relabel)
+        return counted(clusters, sampled(names, tell), None, relabel)
     if isinstance(uniques, OtuTable):
         return counted(clusters, *tabled(names, uniques), relabel)
     if tuple(uniques.sequences.names) != names:
         raise UsageError("the clusters are not of these different sequences: cluster what was dereplicated")
-    return counted(clusters, sampled(uniques.reads, samples), uniques.labels, relabel)
+    return counted(clusters, sampled(uniques.reads, tell), uniques.labels, relabel)

@@ -21,6 +21,7 @@ from tropalign.results.alignments import AlignmentTable
 from tropalign.results.clusters import Clusters, starts_by_cigars
 from tropalign.results.found_hits import DOMAIN_COLUMNS, FILTERS, HIT_COLUMNS, LINES, TEXTS, Query
 from tropalign.results.hits import Hits
+from tropalign.results.identity import DEFINITIONS
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.results.placements import Placements
 from tropalign.results.segments import Segments
@@ -147,7 +148,9 @@ def _table(notes: dict[str, Any], arrays: Arrays) -> AlignmentTable:
     queries = _batch(notes, arrays, "queries")
     targets = _batch(notes, arrays, "targets") if "targets" in notes else queries
     columns: dict[str, Any] = {name: values for name, values in arrays.items() if "." not in name}
-    table = AlignmentTable(queries, targets, _text(notes["depth"]), **columns)
+    if (identity := notes.get("identity", "columns")) not in DEFINITIONS:
+        raise ValueError("another definition of identity")
+    table = AlignmentTable(queries, targets, _text(notes["depth"]), identity_definition=identity, **columns)
     _finite(table.score)
     _finite(table.corrected_score)
     if table.depth != "score":

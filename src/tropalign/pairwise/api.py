@@ -17,7 +17,7 @@ from tropalign.execution.scheduler import Scheduler
 from tropalign.execution.task import checked_progress
 from tropalign.machine.numbers import checked_memory, checked_threads
 from tropalign.options.called import called_with
-from tropalign.options.option import Options, again, argument
+from tropalign.options.option import Options, again, argument, but
 from tropalign.pairwise import single
 from tropalign.pairwise.options import (
     FREE_ENDS,
@@ -26,6 +26,7 @@ from tropalign.pairwise.options import (
     CullingOption,
     EndName,
     HspsOption,
+    IdentityOptions,
     MaskOptions,
     ModeName,
     ModeOption,
@@ -37,6 +38,7 @@ from tropalign.pairwise.options import (
     StrandName,
     StrandOption,
     SumOptions,
+    TopFirstOption,
     TranslationOptions,
     check_same_alphabet,
 )
@@ -123,7 +125,9 @@ class SequencesArgument(Options):
 class AllArguments(
     ModeOption,
     ScoringArguments,
+    IdentityOptions,
     SelectionOptions,
+    TopFirstOption,
     CompositionOption,
     HspsOption,
     SumOptions,
@@ -139,6 +143,7 @@ class AllArguments(
 ):
     """What `align_all` takes."""
 
+    identity: str | int = but(IdentityOptions, "identity", default="columns")  # type: ignore[assignment]  # numbers, too
     queries: Sequences = argument(
         kw_only=False,
         doc="A SequenceBatch, or what `SequenceBatch.from_strings` takes: texts, bytes, Seq, SeqRecord, (name, "

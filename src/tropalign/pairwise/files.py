@@ -19,6 +19,7 @@ from tropalign.formats.registry import format_for_path, format_of, make_writer, 
 from tropalign.pairwise.translated import check_shown
 from tropalign.results import MatrixValue, nucleotides
 from tropalign.results.alignments import AlignmentTable
+from tropalign.results.export import warn_of_local
 from tropalign.results.format_names import AlignmentsFormat
 from tropalign.results.output_columns import own_names
 from tropalign.scoring import Gap, SubstitutionMatrix
@@ -97,7 +98,10 @@ def write_alignments(
         matrix_layout=layout,
         substitution=matrix,
         gap=gap,
+        identity=first.identity_definition,
     )
+    if name == "matrix":
+        warn_of_local(first, values)
     from tropalign import __version__
 
     writer = make_writer("pairs", name, Header(__version__, "tropalign.write_alignments", {}), context)

@@ -168,5 +168,5 @@ def _unfiltered(task: PairsTask) -> PairOptions:
     """The options without what leaves rows out or adds some; E-values of some targets are those of all."""
     n_residues = None if task.significance is None else task.significance.n_residues
     nothing: dict[str, Any] = dict.fromkeys((*SHARES, "min_score", "max_evalue", "min_bits"))
-    alone: dict[str, Any] = {"max_hsps": 1, "sum_statistics": False, "max_intron": None}
+    alone: dict[str, Any] = {"max_hsps": 1, "sum_statistics": False, "max_intron": None, "top_first": False}
     return task.options.replaced(db_size=n_residues, **alone, **nothing)

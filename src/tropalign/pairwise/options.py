@@ -13,9 +13,10 @@ from tropalign.errors import DeviceError, InputError, ScoringError, UsageError, 
 from tropalign.execution.cluster_address import is_cluster
 from tropalign.machine.numbers import checked_choice, decimal_number, whole_number
 from tropalign.masks.names import MethodName
-from tropalign.options.kinds import DECIMAL, FRACTION, NUMBER, POSITIVE, whole
+from tropalign.options.kinds import DECIMAL, FRACTION, NUMBER, POSITIVE, TEXT, whole
 from tropalign.options.option import Options, argument, option
 from tropalign.properties import cached_property
+from tropalign.results.identity import AmbiguousRule, checked_definition
 
 if TYPE_CHECKING:
     import numpy as np
@@ -44,6 +45,13 @@ INTRON, LEAST_INTRON = 122, 5
 SOUGHT_EVALUE = 10.0
 #: Alignments of a pair.
 MOST_HSPS = 1000
+#: What --identity says, with the default to fill in.
+IDENTITY_HELP = (
+    "what identity means: identical columns per column (columns), per residue of the shorter (shorter) or the longer "
+    "sequence (longer), per pair of residues (matches), per column between the first and the last pair of residues "
+    "(internal), or 1 - (mismatches + gaps, each once) per residue of the longer sequence (openings); vsearch's "
+    "--iddef 0 to 4 are shorter, columns, internal, openings and blast (as columns); default: {default}"
+)
 #: Options that leave alignments out by a share of their columns or residues.
 SHARES = ("min_identity", "min_coverage", "min_query_coverage", "min_target_coverage")
 
@@ -131,6 +139,32 @@ class TranslationOptions(Options, group="translation"):
     )
 
 
+class IdentityOptions(Options, group="alignment"):
+    """What identity means, in every output of a run."""
+
+    identity: str = option(
+        default="columns",
+        flags=("--identity", "--identity-definition"),
+        kind=TEXT,
+        metavar="NAME",
+        label="Definition of identity",
+        help=IDENTITY_HELP.format(default="columns"),
+        doc="Identical columns per column (columns, or vsearch's number 1; blast, 4); per residue of the shorter "
+        "sequence (shorter, 0, CD-HIT's) or of the longer one (longer); per pair of residues (matches: gaps do not "
+        "count); per column between the first and the last pair of residues (internal, 2, vsearch's default); 1 - "
+        "(mismatches + gaps, each once) per residue of the longer sequence (openings, 3).",
+    )
+    ambiguous: AmbiguousRule = option(
+        default="differ",
+        choices=get_args(AmbiguousRule),
+        label="Ambiguous residues in identities",
+        help="whether N against A, R against G ... counts as identical: match, as in vsearch, if both may be the same "
+        "residue; differ (default), only if the letters are equal",
+        doc="Whether a column of two letters that may be the same residue (N and A, R and G, X and any residue) counts "
+        "as identical, as in vsearch (match), or only a column of equal letters (differ).",
+    )
+
+
 class SelectionOptions(Options, group="which pairs"):
     """Which rows are kept, and what they hold."""
 
@@ -150,8 +184,9 @@ class SelectionOptions(Options, group="which pairs"):
         metavar="K",
         label="Best targets per query",
         is_common=True,
-        help="the K best targets of each query",
-        doc="Only that many best targets of each query; the earlier target where scores are equal.",
+        help="the K best targets of each query, of those with the identity and the coverages asked for",
+        doc="Only that many best targets of each query, of those with the identity and the coverages asked for; the "
+        "earlier target if scores are equal.",
     )
     min_score: float | None = option(
         default=None,
@@ -168,7 +203,7 @@ class SelectionOptions(Options, group="which pairs"):
         label="Minimum identity",
         is_common=True,
         help="only alignments with at least this fraction identical",
-        doc="Only alignments with at least this fraction of identical columns.",
+        doc="Only alignments with at least this identity, as `identity` defines it.",
     )
     min_coverage: float | None = option(
         default=None,
@@ -216,6 +251,21 @@ class SelectionOptions(Options, group="which pairs"):
         form_help="Residues of all targets that E-values reckon with (default: those of the targets, without targets "
         "of the queries)",
         doc="How many residues E-values take all targets to have, whose number stays; as many as they have by default.",
+    )
+
+
+class TopFirstOption(Options, group="which pairs"):
+    """When the best targets are counted."""
+
+    top_first: bool = option(
+        default=False,
+        label="Count the best targets before the filters",
+        help="the K best targets by score are chosen first, and those of them below --min-identity or the least "
+        "coverages are then left out (default: the K best of those that pass); needs --top",
+        form_help="The best targets by score are chosen first, and those of them below the minimum identity or "
+        "coverages are then left out (default: the best of those that pass)",
+        doc="Choose the `top` targets by score first, and leave out those below the minimum identity or coverages "
+        "then; by default the best of those that pass are chosen. Needs `top`.",
     )
 
 
@@ -351,7 +401,9 @@ class CullingOption(Options, group="which pairs"):
 class PairOptions(
     ModeOption,
     StrandOption,
+    IdentityOptions,
     SelectionOptions,
+    TopFirstOption,
     CompositionOption,
     MaskOptions,
     HspsOption,
@@ -399,6 +451,7 @@ class PairOptions(
         if self.end_gap is not None and not isinstance(self.end_gap, Gap):
             raise ScoringError("the cost of gaps at the ends has to be a Gap(open, extend), too")
         self.check_choices()
+        self.set("identity", checked_definition(self.identity))
         if self.end_gap is not None and MODES[self.mode].is_local:
             raise UsageError(
                 "local alignments have no gaps at their ends: leave their costs out, or choose another mode"
@@ -416,6 +469,9 @@ class PairOptions(
             self.set("min_score", decimal_number("min_score", self.min_score))
         if self.top is not None and self.top < 1:
             raise UsageError(f"{named('top')} {self.top}: at least one target per query has to be kept")
+        checked_choice("top_first", self.top_first)
+        if self.top_first and self.top is None:
+            raise UsageError(f"{named('top_first')} says how the best targets are counted: add {named('top')}")
         for name in SHARES:
             self._check_share(named(name), getattr(self, name))
         self._check_hsps()
@@ -506,6 +562,11 @@ class PairOptions(
         return WholeScoring.of(self.matrix, self.gap, self.min_score, self.end_gap)
 
     @property
+    def asks_shares(self) -> bool:
+        """Whether alignments are left out by their identity or coverage."""
+        return any(getattr(self, name) is not None for name in SHARES)
+
+    @property
     def sought_evalue(self) -> float | None:
         """The E-value up to which single alignments are sought: sets of them may have lower ones."""
         if self.max_evalue is None or not self.sum_statistics:
@@ -573,26 +634,23 @@ class PairOptions(
     def parameters(self) -> dict[str, str]:
         """What the headers of results say, and what a resumed run has to share."""
         words = {"mode": self.mode, "matrix": self.matrix.name, "gap_cost": self.gap.formula, "report": self.report}
-        if MODES[self.mode].frees_ends:
-            words["free_ends"] = ",".join(end for end in FREE_ENDS if end in self.free_ends)
-        if self.end_gap is not None:
-            words["end_gap_cost"] = self.end_gap.formula
-        if self.strand != "plus":
-            words["strand"] = self.strand
-        if self.knows_composition:
-            words["composition"] = self.composition
-        if self.mask != "none":
-            words["mask"] = f"{self.mask}, hard" if self.mask_hard else self.mask
-        if self.max_hsps > 1:
-            words["max_hsps"] = str(self.max_hsps)
-        if self.sum_statistics:
-            words["sum_statistics"] = f"sets in order, introns up to {self.max_intron or INTRON}"
-        if self.exclude_self:
-            words["pairs_of_one_name"] = "left out"
-        if self.culling is not None:
-            words["culling"] = str(self.culling)
-        if self.reciprocal:
-            words["pairs"] = "each other's best"
+        ends = ",".join(end for end in FREE_ENDS if end in self.free_ends)
+        optional = (
+            (MODES[self.mode].frees_ends, "free_ends", ends),
+            (self.end_gap is not None, "end_gap_cost", "" if self.end_gap is None else self.end_gap.formula),
+            (self.identity != "columns", "identity", self.identity),
+            (self.ambiguous != "differ", "ambiguous", f"{self.ambiguous} in identities"),
+            (self.strand != "plus", "strand", self.strand),
+            (self.knows_composition, "composition", self.composition),
+            (self.mask != "none", "mask", f"{self.mask}, hard" if self.mask_hard else self.mask),
+            (self.max_hsps > 1, "max_hsps", str(self.max_hsps)),
+            (self.sum_statistics, "sum_statistics", f"sets in order, introns up to {self.max_intron or INTRON}"),
+            (self.top_first, "top_first", "before identity and coverage"),
+            (self.exclude_self, "pairs_of_one_name", "left out"),
+            (self.culling is not None, "culling", str(self.culling)),
+            (self.reciprocal, "pairs", "each other's best"),
+        )
+        words |= {name: text for is_said, name, text in optional if is_said}
         for name in SelectionOptions.declared():
             if name != "report" and getattr(self, name) is not None:
                 words[name] = str(getattr(self, name))

@@ -133,6 +133,10 @@ class Grid:
         first, last = (int(np.searchsorted(self._begin, k, "right")) - 1 for k in (begin, end - 1))
         return first, last + 1
 
+    def span_of(self, query: int) -> tuple[int, int]:
+        """The positions of a query's pairs: the first, and the one after the last."""
+        return int(self._begin[query]), int(self._begin[query + 1])
+
     def query_begin(self, position: int) -> int:
         """The first position of that query."""
         if position >= self.n:

@@ -33,6 +33,7 @@ def first_options(options: PairOptions) -> PairOptions:
     is_whole = any(getattr(options, name) is not None for name in SHARES)
     report: ReportName = "alignment" if is_whole else "score"
     alone: dict[str, Any] = {"max_hsps": 1, "sum_statistics": False, "max_intron": None, "culling": None}
+    alone["top_first"] = False
     return replace(options, report=report, top=None, max_evalue=options.sought_evalue, reciprocal=False, **alone)
 
 

@@ -146,13 +146,15 @@ class Bounds:
         self._queries, self._targets, self._options, self._least = queries, targets, options, least_scores
         tests: list[Test] = []
         if options.strand == "plus":
-            # The best of a query are chosen by score alone, and only then by identity and coverage.
-            if any(share is not None for share in coverages_asked(options).values()) and options.top is None:
+            # With `top_first` the best of a query are chosen by score alone, and only then by identity and coverage.
+            chooses_after = options.top is None or not options.top_first
+            if any(share is not None for share in coverages_asked(options).values()) and chooses_after:
                 tests.append(self._coverages)
             if least_scores is not None:
                 tests.append(self._scores)
-            # A global alignment has no fewer columns than the longer sequence.
-            if options.min_identity is not None and options.top is None and options.pays_ends:
+            # A global alignment has no fewer columns than the longer sequence, so this bounds `longer`, too.
+            is_bounded = options.identity in ("columns", "blast", "longer") and options.ambiguous == "differ"
+            if options.min_identity is not None and chooses_after and options.pays_ends and is_bounded:
                 tests.append(self._identities)
         self._tests = [test for test in tests if np.mean(test(*sample, 1)) <= MOST_KEPT]
 
@@ -186,12 +188,7 @@ class Bounds:
         return keep
 
     def _coverages(self, query: Index, target: Index, n_threads: int) -> NDArray[np.bool_]:
-        lengths = self._queries.lengths[query], self._targets.lengths[target]
-        keep = np.ones(len(query), bool)
-        for of, least in coverages_asked(self._options).items():
-            if least is not None:
-                keep &= np.minimum(*lengths) / _covered(of, *lengths) >= least
-        return keep
+        return may_cover(self._options, self._queries.lengths[query], self._targets.lengths[target])
 
     @property
     def _codes(self) -> tuple[Codes, Index, Codes, Index]:
@@ -205,6 +202,15 @@ def coverages_asked(options: PairOptions) -> dict[str, float | None]:
         "query": options.min_query_coverage,
         "target": options.min_target_coverage,
     }
+
+
+def may_cover(options: PairOptions, query: Index, target: Index) -> NDArray[np.bool_]:
+    """Which pairs of sequences of these lengths can have the coverages that are asked for; bool, shape (n,)."""
+    keep = np.ones(len(query), bool)
+    for of, least in coverages_asked(options).items():
+        if least is not None:
+            keep &= np.minimum(query, target) / _covered(of, query, target) >= least
+    return keep
 
 
 def _covered(of: str, query: Index, target: Index) -> Index:

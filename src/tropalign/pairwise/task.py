@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
@@ -21,13 +21,14 @@ from tropalign.machine.memory import default_budget, require
 from tropalign.machine.numbers import environment_number
 from tropalign.machine.threads import resolve_threads
 from tropalign.pairwise import selection
+from tropalign.pairwise.best_passing import BestPassing, rank, some
 from tropalign.pairwise.composition import STRETCH, composition_of
 from tropalign.pairwise.culling import not_culled
 from tropalign.pairwise.engines import REPORT_COLUMNS, Engine, Engines, Rows
 from tropalign.pairwise.further import FurtherAlignments
 from tropalign.pairwise.linked import LinkedAlignments
 from tropalign.pairwise.masked import decisive, hard_masked
-from tropalign.pairwise.options import SHARES, PairOptions, checked_pairs
+from tropalign.pairwise.options import PairOptions, checked_pairs
 from tropalign.pairwise.pair_order import PAIR_CELLS, Grid, Listed, PairOrder
 from tropalign.pairwise.selection import (
     Bounds,
@@ -42,6 +43,7 @@ from tropalign.pairwise.significance import LeastScores, Significance
 from tropalign.pairwise.translated import PairFrames, aligned
 from tropalign.properties import cached_property
 from tropalign.results.alignments import AlignmentTable, concatenate
+from tropalign.results.identity import compatible_columns
 from tropalign.results.output_columns import default_names
 from tropalign.sequences import SequenceBatch
 from tropalign.sequences.stored_batch import TAKEN_BYTES, StoredBatch
@@ -64,6 +66,8 @@ TILE_PAIRS = 600_000
 #: Bytes of a tile's rows at the most, however much is allowed: 57,000 alignments of 250 residues, half a second of a
 #: core, which took 43 MB where 128 MB are reckoned with. Tiles four times as large were no faster.
 TILE_BYTES = 128 << 20
+#: How many times as many candidates of a query are sought if too few have passed: each time all targets are scored.
+GROUP_GROWTH = 16
 #: Bytes per sequence beside the batch: lengths, sums, indices.
 SEQUENCE_BYTES = 48
 #: The share of the memory left that a tile's rows take; what kernels need is taken from the rest.
@@ -296,10 +300,15 @@ class PairsTask:
 
     def query_span(self, tile: Tile) -> tuple[int, int]:
         """Queries of a tile that has all targets: the first, and the one after the last."""
+        span = self._grid.queries(*tile.payload)
+        return span if self.frames is None else self.frames.query_span(*span)
+
+    @property
+    def _grid(self) -> Grid:
+        """The order of the pairs, if they are not listed."""
         if not isinstance(self._order, Grid):
             raise TypeError("a tile of listed pairs has no span of queries")
-        span = self._order.queries(*tile.payload)
-        return span if self.frames is None else self.frames.query_span(*span)
+        return self._order
 
     def foretold(self, device: Device, encoded: Callable[[Any], list[bytes]]) -> tuple[float, tuple[float, ...]] | None:
         """Seconds of the whole and bytes of its outputs, where pieces of tiles do not tell; else None."""
@@ -314,26 +323,87 @@ class PairsTask:
         scorer, engine = (partial(engines.native, n_threads) for engines in (self._scorers, self._engines))
         if not self._in_groups:
             return self._whole(tile, self._align(tile, scorer, engine, progress, n_threads), n_threads, progress)
+        if self._counts_after:
+            passing = self._best_passing(tile, engine, progress)
+            self._offer_groups(passing, tile, scorer, progress, n_threads)
+            return self._whole(tile, passing.table(self._no_rows), n_threads, progress)
         top = self.options.top or len(self.targets)
+        report = progress and partial(
+            _after, progress, 0, tile.n_items, per_pair=1 if self.frames is None else len(FRAMES)
+        )
+        rows, score = self._best_of(self._grid.queries(*tile.payload), top, n_threads, report)
+        return self._whole(tile, self._kept(tile, rows, score, engine, progress), n_threads, progress)
+
+    def _best_of(
+        self, queries: tuple[int, int], top: int, n_threads: int, progress: Progress | None
+    ) -> tuple[Rows, NDArray[np.int32]]:
+        """The best targets of some queries by score: from the first query to before the last, as they were given."""
         with_self = top if self._namesakes is None else top + 1  # a query's namesake is none of its targets
         found = best_targets(
             *self._decisive,
-            self.query_span(tile),
+            queries if self.frames is None else self.frames.query_span(*queries),
             self.skips_self,
             with_self,
             self.options,
             self._least_scores,
             n_threads,
             self._scratch_bytes,
-            progress and partial(_after, progress, 0, tile.n_items, per_pair=1 if self.frames is None else len(FRAMES)),
+            progress,
         )
         if self.frames is not None:
             found = self.frames.best_found(found, with_self)
         if self._namesakes is not None:
             found = self._without_namesakes(found, top)
         strand = None if self._reverse is None else found["strand"]
-        rows = Rows(found["query"], found["target"], self.options.report, strand)
-        return self._whole(tile, self._kept(tile, rows, found["score"], engine, progress), n_threads, progress)
+        return Rows(found["query"], found["target"], self.options.report, strand), found["score"]
+
+    @property
+    def _counts_after(self) -> bool:
+        """Whether the best targets are counted among those whose identity and coverage pass."""
+        return self.options.top is not None and self.options.asks_shares and not self.options.top_first
+
+    def _best_passing(self, tile: Tile, engine: Engine, progress: Progress | None) -> BestPassing:
+        align = partial(self._kept, tile, engine=engine, progress=progress)
+        return BestPassing(self.options, align, self._source, self._most_pairs)
+
+    def _source(self, query: Index) -> Index:
+        return query if self.frames is None else self.frames.source(query)
+
+    @property
+    def _no_rows(self) -> Rows:
+        none = np.zeros(0, np.int64)
+        return Rows(none, none, self.options.report, None if self._reverse is None else np.zeros(0, np.int8))
+
+    def _offer_groups(
+        self, passing: BestPassing, tile: Tile, scorer: Engine, progress: Progress | None, n_threads: int
+    ) -> None:
+        """Offer the best targets of each query by score, and more of them if too few pass.
+
+        A query whose candidates are too many to be held at once is scored anew, some of its pairs at a time.
+        """
+        top, before = self.options.top or 1, 0
+        wanted, runs, lengths = top, [self._grid.queries(*tile.payload)], (self.queries.lengths, self.targets.lengths)
+        while runs:
+            step, short = max(1, self._most_pairs // wanted), list[tuple[int, int]]()
+            for first, last in ((k, min(k + step, end)) for begin, end in runs for k in range(begin, end, step)):
+                if before and wanted > self._most_pairs:
+                    passing.forget(first)
+                    pairs = self._tile(tile.index, *self._grid.span_of(first))
+                    for part in self._scored_parts(pairs, scorer, None, n_threads):
+                        passing.add(*part, lengths)
+                    continue
+                report = progress and partial(_repeated, progress, 0 if not before else tile.n_items)
+                rows, score = self._best_of((first, last), wanted, n_threads, report)
+                source = self._source(rows.query)
+                new = np.flatnonzero(rank(source) >= before)
+                passing.add(some(rows, new), score[new], lengths)
+                queries = np.arange(first, last)
+                n_found = np.bincount(source - first, minlength=len(queries))
+                more = queries[(n_found >= wanted) & (passing.count(queries) < top)]
+                short += [(int(part[0]), int(part[-1]) + 1) for part in _runs(more)]
+            before, wanted, runs = wanted, min(GROUP_GROWTH * wanted, len(self.targets)), short
+            if before == wanted:
+                break
 
     def _without_namesakes(self, found: dict[str, Any], top: int) -> dict[str, Any]:
         """The best targets found, without each query's namesake, which is one of them at the most."""
@@ -375,14 +445,18 @@ class PairsTask:
             first, last = tile.payload
             query, target = self._within_reach(first, last, n_threads)
             return self._table(Rows(query, target, options.report, None), engine, progress)
+        if self._counts_after:
+            passing = self._best_passing(tile, engine, progress)
+            for part in self._scored_parts(tile, scorer, progress, n_threads):
+                passing.add(*part, (self.queries.lengths, self.targets.lengths))
+            return passing.table(self._no_rows)
         # Scores alone cost a third of an alignment: only what will be kept, on its better strand, is aligned.
         return self._kept(tile, *self._scored(tile, scorer, progress, n_threads), engine, progress)
 
     @cached_property
     def _bounds(self) -> Bounds | None:
         options = self.options
-        asked = (self._least_scores, *(getattr(options, name) for name in SHARES))
-        if all(least is None for least in asked) or not self._order.n or self.frames is not None:
+        if (self._least_scores is None and not options.asks_shares) or not self._order.n or self.frames is not None:
             return None
         own, _, others = self._decisive
         return Bounds(own, others, options, self._least_scores, some_pairs(self._order))
@@ -416,8 +490,7 @@ class PairsTask:
     ) -> AlignmentTable:
         """The rows aligned, those that are alike enough, with `more` columns."""
         table = self._aligned(rows, engine, progress, more)
-        has_shares = any(getattr(self.options, name) is not None for name in SHARES)
-        return table.take(passes_shares(table, self.options)) if has_shares else table
+        return table.take(passes_shares(table, self.options)) if self.options.asks_shares else table
 
     def _aligned(
         self, rows: Rows, engine: Engine, progress: Progress | None, more: Mapping[str, Any] | None = None
@@ -430,7 +503,10 @@ class PairsTask:
             lengths = self.queries.lengths[rows.query[minus]]
             begin, end = columns["query_start"][minus], columns["query_end"][minus]
             columns["query_start"][minus], columns["query_end"][minus] = lengths - end, lengths - begin
-        return self._of_columns(rows, columns)
+        table = self._of_columns(rows, columns)
+        if self.options.ambiguous == "match" and rows.report == "alignment":
+            return replace(table, n_identical=compatible_columns(table))
+        return table
 
     def _least(self, query: Index, target: Index) -> Index | None:
         """What pairs have to score to be kept; None if any score will do."""
@@ -487,6 +563,7 @@ class PairsTask:
         columns["score"] = self.options.whole.given(columns["score"])
         batches, places = (self.queries, self.targets), (rows.query, rows.target)
         of_run: dict[str, Any] = {"strand": rows.strand, "significance": self.significance}
+        of_run["identity_definition"] = self.options.identity
         if self.frames is not None:
             of_run |= {"query_frames": self.frames.query, "target_frames": self.frames.target}
         return AlignmentTable(*batches, rows.report, *places, **(of_run | columns))
@@ -494,13 +571,31 @@ class PairsTask:
     def _scored(
         self, tile: Tile, engine: Engine, progress: Progress | None, n_threads: int
     ) -> tuple[Rows, NDArray[np.int32]]:
-        """The pairs that scores do not leave out, with their better strand, and the scores.
+        """The pairs that scores do not leave out, with their better strand, and the scores; of these the `top`."""
+        kept: list[tuple[Rows, NDArray[np.int32]]] = []
+        for part in self._scored_parts(tile, engine, progress, n_threads):
+            kept.append(part)
+            rows = Rows(
+                np.concatenate([rows.query for rows, _ in kept]),
+                np.concatenate([rows.target for rows, _ in kept]),
+                self.options.report,
+                None if self._reverse is None else np.concatenate([rows.strand for rows, _ in kept]),  # type: ignore[arg-type]
+            )
+            score = np.concatenate([score for _, score in kept])
+            best = selected(self._source(rows.query), score, None, self.options.top)
+            kept = [(some(rows, best), score[best])]
+        return kept[0]
+
+    def _scored_parts(
+        self, tile: Tile, engine: Engine, progress: Progress | None, n_threads: int
+    ) -> Iterator[tuple[Rows, NDArray[np.int32]]]:
+        """The pairs with the least score or more, with their better strand, and the scores, in the order of the pairs.
 
         A query with very many targets, whose best are wanted, is scored some pairs at a time.
         """
         if self.frames is not None:
-            return self._best_frames(self.frames, tile, engine, progress)
-        kept: list[tuple[Index, Index, NDArray[np.int32], NDArray[np.int8]]] = []
+            yield from self._frame_parts(self.frames, tile, engine, progress)
+            return
         first, last = tile.payload
         for begin in range(first, last, self._most_pairs):
             end = min(begin + self._most_pairs, last)
@@ -513,19 +608,14 @@ class PairsTask:
                 other = engine(Rows(query, target, "score", -strand), report)["score"]
                 strand = np.where(other > score, -1, 1).astype(np.int8)
                 score = np.maximum(score, other)
-            kept.append((query, target, score, strand))
-            together = tuple(np.concatenate(columns) for columns in zip(*kept, strict=True))
-            best = selected(together[0], together[2], self._least(*together[:2]), self.options.top)
-            kept = [tuple(column[best] for column in together)]  # type: ignore[list-item]
-        query, target, score, strand = kept[0]
-        rows = Rows(query, target, self.options.report, strand if self._reverse is not None else None)
-        return rows, score
+            rows = Rows(query, target, self.options.report, strand if self._reverse is not None else None)
+            enough = selected(query, score, self._least(query, target), None)
+            yield some(rows, enough), score[enough]
 
-    def _best_frames(
+    def _frame_parts(
         self, frames: PairFrames, tile: Tile, engine: Engine, progress: Progress | None
-    ) -> tuple[Rows, NDArray[np.int32]]:
+    ) -> Iterator[tuple[Rows, NDArray[np.int32]]]:
         """Rows of translated sequences: of each pair the frames with the best score."""
-        kept: list[tuple[Index, Index, NDArray[np.int32]]] = []
         first, last = tile.payload
         step = max(self._most_pairs // frames.most, 1)
         for begin in range(first, last, step):
@@ -534,12 +624,7 @@ class PairsTask:
             query, target, begins = frames.expanded(*self._pairs(begin, end))
             score = engine(Rows(query, target, "score", None), report)["score"]
             best = frames.best(query, score, begins, self._least(query, target))
-            kept.append((query[best], target[best], score[best]))
-            query, target, score = (np.concatenate(columns) for columns in zip(*kept, strict=True))
-            best = selected(frames.source(query), score, None, self.options.top)
-            kept = [(query[best], target[best], score[best])]
-        query, target, score = kept[0]
-        return Rows(query, target, self.options.report, None), score
+            yield Rows(query[best], target[best], self.options.report, None), score[best]
 
 
 def least_bytes(batches: Sequence[SequenceBatch]) -> int:
@@ -550,6 +635,11 @@ def least_bytes(batches: Sequence[SequenceBatch]) -> int:
     """
     copies = sum(2 * batch.most_codes + SEQUENCE_BYTES * len(batch) for batch in batches)
     return copies + 2 * LEAST_SCRATCH_BYTES
+
+
+def _runs(numbers: Index) -> list[Index]:
+    """Ascending numbers, cut into runs of neighbours."""
+    return np.split(numbers, np.flatnonzero(np.diff(numbers) > 1) + 1) if len(numbers) else []
 
 
 def _rows_of(table: AlignmentTable) -> Rows:

@@ -12,6 +12,7 @@ from tropalign.formats.header import Header
 from tropalign.formats.placed.context import PlacedContext
 from tropalign.formats.registry import format_for_path, make_writer
 from tropalign.phylo.reference import ReferencePackage
+from tropalign.sequences.samples import teller
 
 if TYPE_CHECKING:
     from tropalign.execution.run import Writer
@@ -41,6 +42,8 @@ class Wanted:
         Paths of pages for a browser: of the taxa, and of the tree.
     query
         Path of the reads alone in the reference's columns, as FASTA, for a program that goes on with them.
+    sample_delimiter, sample_regex
+        How names tell samples for the page of the tree, as `tropalign.sequences.samples.teller` takes them.
     """
 
     alignment: str | None
@@ -54,6 +57,8 @@ class Wanted:
     otus: str | None = None
     report: str | None = None
     query: str | None = None
+    sample_delimiter: str | None = None
+    sample_regex: str | None = None
 
     def paths(self) -> list[str]:
         """Paths that the caller named, the alignment first."""
@@ -109,10 +114,11 @@ def outputs_of(
     newick, lengths = package.tree.newick(), package.tree.branch_lengths()
 
     more = "" if lineages is None else "lineages"
+    tell = teller(None, wanted.sample_delimiter, wanted.sample_regex)
 
     def writer(name: str, which: str = "all", insertions: str = wanted.insertions) -> Writer:
         about = (package.names, package.letters, newick, clades, lengths, insertions, which, more, lineages, page_bytes)
-        context = PlacedContext(*about, samples=() if otus is None else otus.samples, otus=otus)
+        context = PlacedContext(*about, samples=() if otus is None else otus.samples, otus=otus, tell=tell)
         return make_writer("placed", name, header, context)
 
     outputs = []
@@ -136,7 +142,7 @@ def run_parameters(
     task: PlaceTask,
     found: Survey,
     outputs: list[Output],
-    insertions: str,
+    wanted: Wanted,
     version: str,
     lineages: BranchLineages | None = None,
     otus: OtuTable | None = None,
@@ -146,7 +152,7 @@ def run_parameters(
     parameters = {
         "version": version,
         "outputs": ", ".join(f"{output.role} as {output.writer.name}" for output in outputs),
-        "insertions": insertions,
+        "insertions": wanted.insertions,
         "strand": "both" if task.both_strands else "plus",
         "scoring": ", ".join(map(str, task.scoring.numbers())),
         "reference": f"{len(package.names)} rows, hash {package.fingerprint()[:16]}",
@@ -155,6 +161,9 @@ def run_parameters(
     if lineages is not None:
         known = repr(lineages.lineages).encode("utf-8", "surrogatepass")
         parameters["taxonomy"] = f"hash {hashlib.sha256(known).hexdigest()[:16]}"
+    for name in ("sample_delimiter", "sample_regex"):
+        if getattr(wanted, name) is not None:
+            parameters[name] = getattr(wanted, name)
     if otus is not None:
         counted = hashlib.sha256(repr((otus.names, otus.samples)).encode("utf-8", "surrogatepass"))
         for column in (otus.cluster, otus.sample, otus.reads):

@@ -165,7 +165,9 @@ class Alignment:
 
     @property
     def identity(self) -> float:
-        """Identical columns over all columns; 0 for an empty alignment."""
+        """Identity by the table's `identity_definition`; 0 for an alignment without a pair of residues."""
+        if self._lone is None and self.table.identity_definition != "columns":
+            return float(self.table.slice(self.index, self.index + 1).identity[0])
         return self.n_identical / max(self.n_columns, 1)
 
     @property

@@ -17,6 +17,7 @@ from tropalign.results import MatrixValue, display, export, rows
 from tropalign.results.alignment import Alignment, biopython_alignment
 from tropalign.results.columns import Axis, Flat, Table, check_column
 from tropalign.results.gapped import cigar_text
+from tropalign.results.identity import identities
 from tropalign.results.kept_columns import DEPTHS, INDEX_COLUMNS, KEPT_COLUMNS, OPTIONAL, SCORES
 from tropalign.results.output_columns import Significance, default_numbers
 from tropalign.sequences import SequenceBatch
@@ -73,7 +74,8 @@ class AlignmentTable(Table[Alignment]):
     query_start, query_end, target_start, target_end : int32, shape (n,)
         0-based, half-open; the query's on its original strand.
     n_identical, n_similar, n_gaps, n_columns : int32, shape (n,)
-        Columns of equal letters, of letters that score above 0, gap residues, and all columns.
+        Columns of equal letters, of letters that score above 0, gap residues, and all columns. With
+        ``ambiguous="match"`` columns of letters that may be the same residue are identical, too.
     cigar_ops : uint32
         ``length << 4 | operation`` as in BAM: I (1) a residue of the query only, D (2) of the target only, = (7) and
         X (8) one of both.
@@ -84,6 +86,8 @@ class AlignmentTable(Table[Alignment]):
     query_frames, target_frames
         Where a side was translated: the nucleotides of each frame. `queries` or `targets` are then the frames, whose
         residues the attributes count; `columns` and all outputs but the letters count nucleotides.
+    identity_definition
+        What `identity` means: "columns" by default, or another definition that `align_all` was given.
 
     Raises
     ------
@@ -124,6 +128,7 @@ class AlignmentTable(Table[Alignment]):
     hsp: Int32 | None = None
     sum_evalue: NDArray[np.float64] | None = None
     sum_count: Int32 | None = None
+    identity_definition: str = "columns"
 
     def __post_init__(self) -> None:
         if self.depth not in DEPTHS:
@@ -148,18 +153,19 @@ class AlignmentTable(Table[Alignment]):
 
     @property
     def identity(self) -> NDArray[np.float64]:
-        """Identical columns over all columns; 0 for an empty alignment."""
-        return self._share(self.n_identical, "identity")
+        """Identity by `identity_definition`; 0 for an alignment without a pair of residues."""
+        self._require(self.n_identical, "identity")
+        return identities(self, self.identity_definition)
 
     @property
     def similarity(self) -> NDArray[np.float64]:
         """Columns whose letters score above 0, over all columns; 0 for an empty alignment."""
-        return self._share(self.n_similar, "similarity")
+        self._require(self.n_similar, "similarity")
+        return self.n_similar / np.maximum(self.n_columns, 1)
 
-    def _share(self, counts: Int32, name: str) -> NDArray[np.float64]:
+    def _require(self, counts: Int32, name: str) -> None:
         if counts is None:
             raise AttributeError(f"AlignmentTable.{name} was not computed: ask for report 'alignment'")
-        return counts / np.maximum(self.n_columns, 1)
 
     def cigar(self, k: int) -> str:
         """CIGAR of row k with ``=XID``; ``*`` when the alignment is empty.
@@ -302,11 +308,16 @@ class AlignmentTable(Table[Alignment]):
         AttributeError
             The identity was not computed.
 
+        Warns
+        -----
+        TropalignWarning
+            Identities or distances of local alignments, which ignore whatever does not align.
+
         Examples
         --------
-        >>> (table,) = tropalign.align_all(["MKVLAW", "MKILAW", "KVLAW"])
+        >>> (table,) = tropalign.align_all(["MKVLAW", "MKILAW", "KVLAW"], mode="global")
         >>> table.matrix("distance").round(2).tolist()
-        [[0.0, 0.17, 0.0], [0.17, 0.0, 0.2], [0.0, 0.2, 0.0]]
+        [[0.0, 0.17, 0.17], [0.17, 0.0, 0.33], [0.17, 0.33, 0.0]]
         """
         return export.matrix(self, values)
 

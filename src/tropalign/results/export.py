@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, get_args
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import InputError, UsageError, shown
+from tropalign.errors import InputError, TropalignWarning, UsageError, shown
 from tropalign.results import MatrixValue, nucleotides, rows
 from tropalign.results.columns import Flat
 from tropalign.results.output_columns import OUTPUT_COLUMNS, chosen_names, own_names, types_of, values_of
@@ -71,12 +72,23 @@ def no_rows(names: Iterable[str], has_decimals: bool = False) -> dict[str, Flat]
     return {name: none if dtype is str else np.zeros(0, dtype) for name, dtype in types.items()}
 
 
+def warn_of_local(table: AlignmentTable, values: MatrixValue) -> None:
+    """Warn of a matrix of identities or distances whose alignments are local, as only these have statistics."""
+    if values != "score" and table.significance is not None:
+        warnings.warn(
+            f"values {values!r} of local alignments ignore all residues that do not align: align with mode='global'",
+            TropalignWarning,
+            stacklevel=4,
+        )
+
+
 def matrix(table: AlignmentTable, values: MatrixValue) -> NDArray[np.float64]:
     """See `AlignmentTable.matrix`."""
     if values not in get_args(MatrixValue):
         raise UsageError(f"values {values!r} is none of {', '.join(get_args(MatrixValue))}")
     table = table if table.hsp is None else table.take(table.hsp == 1)
     of_rows: Any = table.score if values == "score" else table.identity
+    warn_of_local(table, values)
     (queries, rows), (targets, columns) = (nucleotides.given(table, side) for side in ("query", "target"))
     made = np.full((len(queries), len(targets)), np.nan)
     made[rows, columns] = of_rows

@@ -44,7 +44,7 @@ class OtuTable(Result):
     Examples
     --------
     >>> found = tropalign.cluster({"gut.1": "ACGTACGTA", "gut.2": "ACGTACGTA", "skin.1": "ACGTACGTA"})
-    >>> table = tropalign.otu_table(found, relabel="Otu")
+    >>> table = tropalign.otu_table(found, sample_delimiter=".", relabel="Otu")
     >>> table.names, table.samples, table.counts.tolist()
     (('Otu1',), ('gut', 'skin'), [[2, 1]])
     """
@@ -96,7 +96,7 @@ class OtuTable(Result):
         Examples
         --------
         >>> found = tropalign.cluster({"gut.1": "ACGTACGTA", "gut.2": "ACGTACGTA", "skin.1": "ACGTACGTA"})
-        >>> tropalign.otu_table(found, relabel="Otu").rows_of(["Otu1;size=3", "Otu2"]).tolist()
+        >>> tropalign.otu_table(found, sample_delimiter=".", relabel="Otu").rows_of(["Otu1;size=3", "Otu2"]).tolist()
         [0, -1]
         """
         row = self._row
@@ -135,7 +135,7 @@ class OtuTable(Result):
         >>> package = tropalign.ReferencePackage.build(("a", "b", "c", "d"), rows, "((a:1,b:1):1,c:1,d:1);")
         >>> of_tips = tropalign.BranchLineages((("P",), ("P",), ("S",), ("S",)), np.arange(5) % 4, np.arange(5) % 4 + 1)
         >>> clusters = tropalign.cluster({"gut.1": "ACGTA", "gut.2": "ACGTA", "skin.1": "TCCAA"})
-        >>> table = tropalign.otu_table(clusters, relabel="Otu")
+        >>> table = tropalign.otu_table(clusters, sample_delimiter=".", relabel="Otu")
         >>> placed = tropalign.place(package, [("Otu1", "ACGTA"), ("Otu2", "TCCAA")])
         >>> len(table.classified(placed, of_tips).lineages)
         2
@@ -168,7 +168,7 @@ class OtuTable(Result):
         Examples
         --------
         >>> found = tropalign.cluster({"gut.1": "ACGTACGTA", "gut.2": "ACGTACGTA", "skin.1": "ACGTACGTA"})
-        >>> tropalign.otu_table(found, relabel="Otu").write("-")
+        >>> tropalign.otu_table(found, sample_delimiter=".", relabel="Otu").write("-")
         #OTU ID	gut	skin
         Otu1	2	1
         """

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from tropalign.errors import UsageError, named, shown
 from tropalign.results import gapped, nucleotides, rows
+from tropalign.results.identity import identities
 from tropalign.results.kept_columns import DEPTHS, SUMS
 
 if TYPE_CHECKING:
@@ -244,26 +245,15 @@ def _mismatches(table: AlignmentTable) -> NDArray[np.int32]:
     return table.n_columns - table.n_gaps - table.n_identical
 
 
-def _identity_0(table: AlignmentTable) -> Values:
-    share: NDArray[np.float64] = table.n_identical / np.minimum(*_lengths(table))
-    return share
+def _identity(definition: str) -> Callable[[AlignmentTable], Values]:
+    def of(table: AlignmentTable) -> Values:
+        return identities(table, definition)
 
-
-def _identity_2(table: AlignmentTable) -> Values:
-    inner = table.n_columns - gapped.terminal_gaps(table)
-    share: NDArray[np.float64] = table.n_identical / np.maximum(inner, 1)
-    return share
-
-
-def _identity_3(table: AlignmentTable) -> Values:
-    differences = _mismatches(table) + gapped.gap_openings(table)
-    longer = np.maximum(*_lengths(table))
-    share: NDArray[np.float64] = np.maximum(longer - differences, 0) / longer  # 93 of 100 is 0.93, 1 - 7 / 100 less
-    return np.where(table.n_columns > 0, share, 0.0)
+    return of
 
 
 def _percent(table: AlignmentTable) -> Values:
-    return table.n_identical / np.maximum(table.n_columns, 1) * 100
+    return table.identity * 100
 
 
 _SEQUENCES = (
@@ -378,7 +368,8 @@ _PLACES = (
 
 _COUNTS = (
     OutputColumn(
-        "identical", "columns of equal letters", np.int32, "alignment", _kept("n_identical"),
+        "identical", "columns of equal letters; with --ambiguous match of letters that may be equal", np.int32,
+        "alignment", _kept("n_identical"),
         aliases=("nident", "ids"),
     ),
     OutputColumn(
@@ -397,28 +388,31 @@ _COUNTS = (
         "columns", "all columns", np.int32, "alignment", _kept("n_columns"), aliases=("length", "alnlen"),
     ),
     OutputColumn(
-        "identity", "identical / columns", np.float64, "alignment", _kept("identity"), "fraction", ("fident",)
+        "identity", "identical / columns, or as --identity says", np.float64, "alignment", _kept("identity"),
+        "fraction", ("fident",),
     ),
     OutputColumn("similarity", "similar / columns", np.float64, "alignment", _kept("similarity"), "fraction"),
     OutputColumn(
-        "percent_identity", "100 identical / columns", np.float64, "alignment", _percent, "percent", ("pident",)
+        "percent_identity", "100 identity", np.float64, "alignment", _percent, "percent", ("pident",),
     ),
     OutputColumn(
-        "identity_0", "CD-HIT's: identical / length of the shorter sequence", np.float64, "alignment", _identity_0,
+        "identity_0", "CD-HIT's: identical / length of the shorter sequence", np.float64, "alignment",
+        _identity("shorter"), "fraction",
+    ),
+    OutputColumn(
+        "identity_1", "edit distance's: identical / columns", np.float64, "alignment", _identity("columns"),
         "fraction",
     ),
     OutputColumn(
-        "identity_1", "edit distance's: identical / columns", np.float64, "alignment", _kept("identity"), "fraction"
-    ),
-    OutputColumn(
-        "identity_2", "identical / columns, gaps at the ends aside", np.float64, "alignment", _identity_2, "fraction"
+        "identity_2", "identical / columns, gaps at the ends aside", np.float64, "alignment",
+        _identity("internal"), "fraction",
     ),
     OutputColumn(
         "identity_3",
-        "Marine Biological Lab's: 1 - (mismatches + gap_openings) / length of the longer sequence; 0 for no column",
-        np.float64, "alignment", _identity_3, "fraction",
+        "Marine Biological Lab's: 1 - (mismatches + gap_openings + ends that are not aligned) / length of the longer "
+        "sequence; 0 without a pair of residues", np.float64, "alignment", _identity("openings"), "fraction",
     ),
-    OutputColumn("identity_4", "BLAST's: identical / columns", np.float64, "alignment", _kept("identity"), "fraction"),
+    OutputColumn("identity_4", "BLAST's: identical / columns", np.float64, "alignment", _identity("blast"), "fraction"),
 )  # fmt: skip
 
 

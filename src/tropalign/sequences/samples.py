@@ -1,17 +1,18 @@
-"""Which sample a read is of, as usearch and vsearch write it into names: ``r1;sample=gut``, ``gut.17``."""
+"""Which sample a read is of: ``r1;sample=gut``, ``gut-1.17`` with the delimiter ``.``, or the name of its file."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import InputError, shown
+from tropalign.errors import InputError, UsageError, named, shown
 from tropalign.sequences.batch import SequenceBatch
 from tropalign.sequences.files import file_name
 
@@ -32,12 +33,12 @@ def said_in(name: str) -> str:
     return "" if found is None else found[1]
 
 
-def by_label(name: str) -> str:
+def by_vsearch(name: str) -> str:
     """What ``;sample=`` or ``;barcodelabel=`` says, else the letters, digits and underscores that the name begins with.
 
     Examples
     --------
-    >>> by_label("r5;sample=gut-3;size=2"), by_label("gut.17"), by_label("S1_2;size=3")
+    >>> by_vsearch("r5;sample=gut-3;size=2"), by_vsearch("gut-3.17"), by_vsearch("S1_2;size=3")
     ('gut-3', 'gut', 'S1_2')
     """
     start = _START.match(name)
@@ -56,27 +57,113 @@ def by_underscore(name: str) -> str:
     return name.partition(";")[0].rpartition("_")[0]
 
 
-#: How names tell samples.
-NameRule = Literal["label", "underscore"]
-RULES: Mapping[NameRule, Callable[[str], str]] = MappingProxyType({"label": by_label, "underscore": by_underscore})
+#: How names tell samples, beside delimiters and regular expressions.
+NameRule = Literal["label", "vsearch", "underscore"]
+RULES: Mapping[NameRule, Callable[[str], str]] = MappingProxyType(
+    {"label": said_in, "vsearch": by_vsearch, "underscore": by_underscore}
+)
+#: Finds the sample in a name; empty if the name tells none.
+Teller = Callable[[str], str]
 
 
-def samples_of(names: Iterable[str], rule: NameRule) -> list[str]:
-    """The sample of each read, by one of `RULES`. Raises InputError where a name tells none."""
-    tell = RULES[rule]
+def teller(samples: Any = None, delimiter: Any = None, regex: Any = None, of_file: str = "") -> Teller:
+    """Make what finds the sample in a name.
+
+    Parameters
+    ----------
+    samples
+        One of `RULES`.
+    delimiter
+        The sample stands before the first one, in what stands before ``;`` if the delimiter has none.
+    regex
+        The sample is what its first group matches, or all of it if it has no group.
+    of_file
+        The sample of reads whose names have no ``;sample=``, if nothing else is given.
+
+    Raises
+    ------
+    UsageError
+        Two of `samples`, `delimiter` and `regex`; one that cannot be used.
+    """
+    given = {"samples": samples, "sample_delimiter": delimiter, "sample_regex": regex}
+    asked = [name for name, value in given.items() if value is not None]
+    for name in asked:
+        if not isinstance(given[name], str) or not given[name]:
+            raise UsageError(f"{named(name)} {given[name]!r} is no text: give one letter or more")
+    if len(asked) > 1:
+        raise UsageError(f"{named(asked[0])} and {named(asked[1])} both say what the sample is: give one of them")
+    if samples is not None and samples not in RULES:
+        raise UsageError(f"{named('samples')} {samples!r} is none of {', '.join(RULES)}")
+    if delimiter is not None:
+        return partial(_before, delimiter)
+    if regex is not None:
+        try:
+            return partial(_matched, re.compile(regex))
+        except re.error as error:
+            raise UsageError(f"{named('sample_regex')} {regex!r} is no regular expression: {error}") from None
+    if samples is not None:
+        return RULES[cast(NameRule, samples)]
+    return lambda name: said_in(name) if _SAID.search(name) else of_file
+
+
+def _before(delimiter: str, name: str) -> str:
+    """What stands before the first delimiter.
+
+    Examples
+    --------
+    >>> _before(".", "gut-1.r1;size=2.5"), _before("_", "gut-1.r1;size=2_5")
+    ('gut-1', '')
+    """
+    text = name if ";" in delimiter else name.partition(";")[0]
+    before, found, _ = text.partition(delimiter)
+    return before if found else ""
+
+
+def _matched(regex: re.Pattern[str], name: str) -> str:
+    """What the first group matches, or all of it.
+
+    Examples
+    --------
+    >>> _matched(re.compile("^([a-z]+)-"), "gut-1.r1"), _matched(re.compile("[0-9]+"), "gut-1.r1")
+    ('gut', '1')
+    """
+    found = regex.search(name)
+    return "" if found is None else found[1 if regex.groups else 0] or ""
+
+
+def samples_of(names: Iterable[str], tell: Teller) -> list[str]:
+    """The sample of each read. Raises InputError if a name tells none."""
     found = []
     for name in names:
         sample = tell(name)
         if not sample:
             raise InputError(
-                "its name tells no sample: write ;sample=NAME behind it, or give a file per sample", record=name
+                "its name tells no sample: write ;sample=NAME behind it, name what stands behind the sample with "
+                f"{named('sample_delimiter')}, or give a file per sample",
+                record=name,
             )
         found.append(sample)
     return found
 
 
-def pooled(batches: Iterable[SequenceBatch], paths: Iterable[str]) -> SequenceBatch:
+def sample_of_file(path: str) -> str:
+    """A file's name up to its first dot. Raises InputError if that cannot be a sample's name."""
+    sample = Path(file_name(path)).name.partition(".")[0]
+    if not _FILE.fullmatch(sample):
+        raise InputError(
+            f"a sample cannot be called {sample!r}: give the file a name that begins without blanks or semicolons",
+            file=file_name(path),
+        )
+    return sample
+
+
+def pooled(batches: Iterable[SequenceBatch], paths: Iterable[str], keeps_labels: bool = False) -> SequenceBatch:
     """Reads of files, each of a sample that has the file's name up to its first dot: ``r1`` becomes ``r1;sample=gut``.
+
+    Parameters
+    ----------
+    keeps_labels
+        Whether names may tell other samples, with ``;sample=``.
 
     Raises
     ------
@@ -86,12 +173,7 @@ def pooled(batches: Iterable[SequenceBatch], paths: Iterable[str]) -> SequenceBa
     all_batches, names = list(batches), list[str]()
     path_of: dict[str, str] = {}
     for batch, path in zip(all_batches, paths, strict=True):
-        sample = Path(file_name(path)).name.partition(".")[0]
-        if not _FILE.fullmatch(sample):
-            raise InputError(
-                f"a sample cannot be called {sample!r}: give the file a name that begins without blanks or semicolons",
-                file=file_name(path),
-            )
+        sample = sample_of_file(path)
         if sample in path_of:
             other = shown(path_of[sample])
             raise InputError(
@@ -99,9 +181,12 @@ def pooled(batches: Iterable[SequenceBatch], paths: Iterable[str]) -> SequenceBa
             )
         path_of[sample] = file_name(path)
         for name in batch.names:
+            if _SAID.search(name) is not None and keeps_labels:
+                names.append(name)
+                continue
             if _SAID.search(name) is not None:
                 raise InputError(
-                    "its name tells a sample, and so does its file's: choose --samples label",
+                    "its name tells a sample, and so does its file's: leave --samples file out",
                     file=file_name(path),
                     record=name,
                 )

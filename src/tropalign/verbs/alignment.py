@@ -158,10 +158,15 @@ class AlignmentOptions(SequenceCommand, ScoringOptions, StrandOption, arranged=(
     match_mismatch: ClassVar[tuple[int, int]] = (MATCH, MISMATCH)
     nucleotide_gap: ClassVar[tuple[int, int] | None] = None
     #: What `ModesOptions` has options for.
-    mode: ModeName = "local"
+    mode: ModeName | None = "local"
     free_ends: str | None = None
     end_gap_open: float | None = None
     end_gap_extend: float | None = None
+
+    @property
+    def aligned_mode(self) -> ModeName:
+        """The mode of the alignments."""
+        return self.mode or "local"
 
     def check_alignment(self) -> None:
         """Refuses options that exclude each other."""

@@ -194,8 +194,9 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         """Refuses what does not go with a table of the reads of each sequence."""
         if self.otu_table is None:
             self.refuse("--counts belongs to --otu-table: name a file for it")
-        if self.samples is not None:
-            self.refuse("--counts tells the samples of all reads: leave --samples out")
+        for name in ("samples", "sample_delimiter", "sample_regex"):
+            if getattr(self, name) is not None:
+                self.refuse(f"--counts tells the samples of all reads: leave --{name.replace('_', '-')} out")
         if self.dereplicate:
             self.refuse("--counts has a row per different sequence: leave --dereplicate out")
         if self.shard is not None:
@@ -321,6 +322,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
 
         matrix, gap = self.scoring(alphabet)
         how: dict[str, Any] = {"mode": self.mode, "strand": self.strand, "free_ends": self.ends}
+        how["ambiguous"] = self.ambiguous
         changes = {
             "pairs": PairOptions(matrix, gap, end_gap=self.end_gap(gap), **how),
             "min_identity": MIN_IDENTITY if self.min_identity is None else self.min_identity,

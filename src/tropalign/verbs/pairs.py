@@ -20,13 +20,17 @@ from tropalign.pairwise.options import (
     CompositionOption,
     CullingOption,
     HspsOption,
+    IdentityOptions,
     MaskOptions,
+    ModeName,
+    ModeOption,
     PairOptions,
     ReciprocalOption,
     ReportName,
     SelectionOptions,
     SelfOption,
     SumOptions,
+    TopFirstOption,
     TranslationOptions,
 )
 from tropalign.results import MatrixValue
@@ -128,7 +132,9 @@ class Request:
 class PairsCommand(
     AlignmentOptions,
     TranslationOptions,
+    IdentityOptions,
     SelectionOptions,
+    TopFirstOption,
     CompositionOption,
     MaskOptions,
     HspsOption,
@@ -249,8 +255,10 @@ class PairsCommand(
         """Refuses options that exclude each other, and settles what is written."""
         self._check_translation()
         self.check_alignment()
-        if self.mode == "local" and (self.end_gap_open is not None or self.end_gap_extend is not None):
+        if self.aligned_mode == "local" and (self.end_gap_open is not None or self.end_gap_extend is not None):
             self.refuse("--end-gap-open and --end-gap-extend belong to --mode global or semiglobal")
+        if self.top_first and self.top is None:
+            self.refuse("--top-first says how the best targets are counted: add --top")
         if self.reciprocal and self.shard is not None:
             self.refuse("--reciprocal compares all pairs of a sequence, and a shard has some: leave --shard out")
         if self.queries == self.targets == "-":
@@ -315,13 +323,13 @@ class PairsCommand(
                 "corrected_score is what composition or masks leave of the score: add --composition adjusted or --mask"
             )
         self._check_sums(shown)
-        if self.max_hsps > 1 and self.mode != "local":
+        if self.max_hsps > 1 and self.aligned_mode != "local":
             self.refuse("--max-hsps is for local alignments, of which a pair has several: use --mode local")
         if not shown.names:
             if self.max_hsps > 1 and self.report not in (None, "alignment"):
                 self.refuse(f"--max-hsps computes whole alignments: leave --report {self.report} out")
             return Request(name, self.report or "alignment", column_bytes=form.column_bytes)
-        is_local = MODES[self.mode].is_local
+        is_local = MODES[self.aligned_mode].is_local
         columns = None if wanted is None else shown.names
         if columns and shown.have_significance and not is_local:
             self.refuse("bits and E-values are those of local alignments: use --mode local, or leave these columns out")
@@ -415,6 +423,7 @@ class PairsCommand(
             **{
                 **self.shared_with(PairOptions),
                 **self.by_alphabet(alphabet),
+                "mode": self.aligned_mode,
                 "matrix": matrix,
                 "gap": gap,
                 "end_gap": self.end_gap(gap),
@@ -476,6 +485,7 @@ class PairsCommand(
             matrix_layout=request.matrix_layout,
             substitution=task.options.matrix,
             gap=task.options.gap,
+            identity=task.options.identity,
         )
 
     def _header(self, request: Request, task: PairsTask) -> Header:
@@ -488,6 +498,8 @@ class PairsCommand(
             settled["report"] = None
         if request.columns:
             settled["columns"] = ",".join(request.columns)
+        if self.aligned_mode != "local":  # also if it follows from the output
+            settled["mode"] = self.aligned_mode
         if request.format == "matrix":
             settled |= {"matrix_values": request.matrix_values, "matrix_layout": request.matrix_layout}
         words = task.parameters
@@ -530,6 +542,16 @@ A gap of k residues costs open + k * extend. Coordinates in TSV are 0-based, hal
 Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrupted."""
     served = Served(title="Align pairs", kind="pairs", is_resumable=True, example={"queries": "efp.fasta"})
 
+    mode: ModeName | None = but(  # type: ignore[assignment]  # by what is shown
+        ModeOption,
+        "mode",
+        default=None,
+        help="align the parts that score best (local), the whole sequences (global), or these with free ends "
+        "(semiglobal); default: global for matrices of identities or distances and with --html or --plot, unless "
+        "E-values, bits, --mask or --max-hsps are asked for; else local",
+        form_help="Align the parts that score best (local), the whole sequences (global), or these with free ends "
+        "(semiglobal); default: global for matrices of identities or distances, and with a report or plot; else local",
+    )
     queries: str = input_file(flags=(), metavar="A", holds="sequences", help=SEQUENCE_FILES)
     targets: str | None = input_file(
         default=None,
@@ -550,6 +572,36 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         help="only the pairs in this file, two names per line",
     )
 
+    @property
+    def aligned_mode(self) -> ModeName:
+        """The mode asked for; else global for a matrix or map of identities, if nothing is local alone; else local."""
+        if self.mode is not None:
+            return self.mode
+        if (self.format or format_for_path("pairs", self.output)) == "matrix":
+            return "local" if self._matrix()[0] == "score" else "global"
+        is_local = any(getattr(self, name) is not None for name in ("max_evalue", "min_bits", "db_size"))
+        is_local |= self.max_hsps > 1 or self.composition != "ignored" or (self.mask != "none" and not self.mask_hard)
+        return "global" if self._maps_identities and not is_local else "local"
+
+    @property
+    def _maps_identities(self) -> bool:
+        """Whether a page or a plot shows identities, and no column is shown that only local alignments have."""
+        from tropalign.formats.pairs.tables import shown_columns
+        from tropalign.formats.registry import format_of
+
+        name = self.format or format_for_path("pairs", self.output)
+        form = format_of("pairs", name)
+        shown = shown_columns(self.columns if form.takes_columns else None, form)
+        if shown.have_significance:
+            return False
+        is_deep = self.report in (None, "alignment") and (not shown.names or shown.depth == "alignment")
+        return name == "html" or self.html is not None or (self.plot is not None and is_deep)
+
+    def _matrix(self) -> tuple[str, Layout]:
+        """What a matrix holds, and how it is laid out."""
+        layout = self.matrix_layout or layout_of(suffix_of(self.output))
+        return self.matrix_values or ("distance" if layout == "phylip" else "score"), layout
+
     def matrix_request(self) -> Request:
         """The values of the matrix, and what they need."""
         for name in SELECTS:
@@ -567,8 +619,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
             self.refuse("--format matrix holds one value per pair: leave --max-hsps out")
         if self.mask != "none" and not self.mask_hard:
             self.refuse("--format matrix holds scores of all letters: leave --mask out, or add --mask-hard")
-        layout = self.matrix_layout or layout_of(suffix_of(self.output))
-        values = self.matrix_values or ("distance" if layout == "phylip" else "score")
+        values, layout = self._matrix()
         if layout == "phylip" and (self.targets is not None or values != "distance"):
             self.refuse("PHYLIP holds the distances of one set: use --matrix-values distance and a single file")
         return Request(

@@ -13,6 +13,7 @@ from tropalign.verbs.place_pipeline import PipelineOptions, check_pipeline, open
 from tropalign.verbs.place_results import ResultOptions, check_results
 from tropalign.verbs.run_options import SEQUENCE_FILES, EachOption, RunOptions, devices_of, started
 from tropalign.verbs.runs import carry_out
+from tropalign.verbs.samples import SampleNameOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -84,6 +85,7 @@ class Place(
     PruningOption,
     ResultOptions,
     PipelineOptions,
+    SampleNameOptions,
     RunOptions,
     EachOption,
 ):
@@ -200,7 +202,7 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
         header = Header(__version__, command, self.scoring().parameters(), has_comments=not self.no_comments)
         bound = page_bytes if found is None else None  # of reads that can be counted before, the page was checked
         outputs = outputs_of(package, header, wanted, self.shard is not None, lineages, bound, otus)
-        decides = (outputs, wanted.insertions, __version__, lineages, otus)
+        decides = (outputs, wanted, __version__, lineages, otus)
         parameters = {} if found is None else run_parameters(task, found, *decides)
         placing = Run(
             task=task,
@@ -237,6 +239,8 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
             sunburst=self.taxa_html,
             otus=self.otu_table,
             report=self.html,
+            sample_delimiter=self.sample_delimiter,
+            sample_regex=self.sample_regex,
         )
 
     def _paths(self, wanted: Wanted) -> list[str]:

@@ -100,7 +100,10 @@ class ResultOptions(Options, group="results"):
 
 
 def check_results(command: Place) -> None:
-    """Refuses lineages and counts without use, and outputs without them."""
+    """Refuses lineages and counts without use, outputs without them, and samples that cannot be told."""
+    from tropalign.sequences.samples import teller
+
+    teller(None, command.sample_delimiter, command.sample_regex)
     beside = command.beside()
     if command.taxonomy and not any(path for name, path in beside.items() if name != "jplace"):
         command.refuse(
@@ -111,6 +114,10 @@ def check_results(command: Place) -> None:
             "--counts is for --taxa, --taxa-html, --otu-table, --table, --jplace or --html: name a file with one of "
             "them"
         )
+    for name in ("sample_delimiter", "sample_regex"):
+        flag = f"--{name.replace('_', '-')}"
+        if getattr(command, name) is not None and (command.html is None or command.counts):
+            command.refuse(f"{flag} is for --html without --counts, which tells the samples: leave it out")
     if command.otu_table and not command.counts:
         command.refuse("--otu-table is a table of counts with lineages: name the table with --counts")
     for name in ("taxa", "taxa_html", "otu_table"):

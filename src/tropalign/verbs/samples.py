@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Literal, get_args
 
+from tropalign.errors import shown
 from tropalign.options.kinds import TEXT, whole
 from tropalign.options.option import Options, input_file, option, output_file
 from tropalign.verbs.alignment import SequenceCommand
@@ -13,15 +16,39 @@ from tropalign.verbs.run_options import SEQUENCE_FILES
 
 if TYPE_CHECKING:
     from tropalign.clusters.dereplication import Uniques
+    from tropalign.clusters.table import SampledReads
     from tropalign.results.clusters import Clusters
     from tropalign.results.otu_table import OtuTable
     from tropalign.sequences import SequenceBatch
-    from tropalign.sequences.samples import NameRule
+    from tropalign.sequences.samples import Teller
 
-SampleRule = Literal["label", "file", "underscore"]
+SampleRule = Literal["label", "file", "vsearch", "underscore"]
+#: Samples that the line about samples names.
+SHOWN_SAMPLES = 4
 
 
-class SampleOptions(Options, group="samples"):
+class SampleNameOptions(Options, group="samples"):
+    """What in a read's name is its sample."""
+
+    sample_delimiter: str | None = option(
+        default=None,
+        kind=TEXT,
+        metavar="TEXT",
+        label="Delimiter behind the sample",
+        help="a read's sample is its name up to this text: with --sample-delimiter . that of gut-1.r7 is gut-1",
+        form_help="A read's sample is its name up to this text: gut-1 of gut-1.r7 for a dot",
+    )
+    sample_regex: str | None = option(
+        default=None,
+        role="machine",
+        kind=TEXT,
+        metavar="REGEX",
+        label="Regular expression of the sample",
+        help="a read's sample is what this regular expression matches in its name, or its first group: '^([^.]+)[.]'",
+    )
+
+
+class SampleOptions(SampleNameOptions, group="samples"):
     """Which reads count, and their samples."""
 
     min_size: int | None = option(
@@ -44,9 +71,9 @@ class SampleOptions(Options, group="samples"):
         default=None,
         choices=get_args(SampleRule),
         label="Samples",
-        help="which sample a read is of: label, by ;sample=NAME in its name, else by the letters, digits and "
-        "underscores that the name begins with (default); file, by its file's name up to the first dot (default of "
-        "several files); underscore, by its name up to the last underscore",
+        help="which sample a read is of: label, by ;sample=NAME in its name; file, by its file's name up to the first "
+        "dot; underscore, by its name up to the last underscore; vsearch, by ;sample=NAME or the letters, digits and "
+        "underscores that the name begins with, which cuts gut-1.r7 to gut (default: by ;sample=NAME, else as file)",
     )
     relabel: str | None = option(
         default=None,
@@ -73,6 +100,8 @@ class SampleCommand(SequenceCommand, SampleOptions):
     @property
     def _is_by_file(self) -> bool:
         """Whether each file is a sample."""
+        if self.sample_delimiter is not None or self.sample_regex is not None:
+            return False
         return len(self.queries) > 1 if self.samples is None else self.samples == "file"
 
     def check_samples(self) -> None:
@@ -81,8 +110,11 @@ class SampleCommand(SequenceCommand, SampleOptions):
             self.refuse("standard input can be read once: name - once")
         if self._is_by_file and "-" in self.queries:
             self.refuse("standard input has no name to call a sample by: write --samples label, or name a file")
-        if self.samples is not None and self.otu_table is None and self.samples != "file":
-            self.refuse("--samples belongs to --otu-table: name a file for it")
+        for name in ("samples", "sample_delimiter", "sample_regex"):
+            if getattr(self, name) not in (None, "file") and self.otu_table is None:
+                self.refuse(f"--{name.replace('_', '-')} belongs to --otu-table: name a file for it")
+        if self.otu_table is not None:
+            self._teller()
         if self.relabel is not None and (not self.relabel.strip() or not self.relabel.isprintable()):
             self.refuse("--relabel: give letters, digits or punctuation")
         if self.relabel is not None and self.relabel.startswith(("#", ">")):
@@ -93,8 +125,19 @@ class SampleCommand(SequenceCommand, SampleOptions):
         from tropalign.sequences.samples import pooled
 
         if self._is_by_file:
-            return pooled((self.batch(path) for path in self.queries), self.queries)
+            return pooled((self.batch(path) for path in self.queries), self.queries, self.samples is None)
         return self.batch(self.queries)
+
+    def _teller(self) -> Teller:
+        """What finds the sample in a read's name. Raises UsageError if it cannot be made."""
+        from tropalign.errors import InputError
+        from tropalign.sequences.samples import sample_of_file, teller
+
+        of_file, samples = "", "label" if self.samples == "file" else self.samples  # the file's stands in names by now
+        if len(self.queries) == 1 and self.queries[0] != "-":
+            with suppress(InputError):  # names may tell all samples
+                of_file = sample_of_file(self.queries[0])
+        return teller(samples, self.sample_delimiter, self.sample_regex, of_file)
 
     def counting(self, batch: SequenceBatch, uniques: Uniques | None = None) -> Callable[[Clusters], OtuTable] | None:
         """What makes the table of clusters of these reads; names that tell no sample are refused at once."""
@@ -102,7 +145,24 @@ class SampleCommand(SequenceCommand, SampleOptions):
             return None
         from tropalign.clusters.table import counted, sampled
 
-        rule: NameRule = "label" if self.samples is None or self.samples == "file" else self.samples
-        reads = sampled(tuple(batch.names) if uniques is None else uniques.reads, rule)
+        names = tuple(batch.names) if uniques is None else uniques.reads
+        reads = sampled(names, self._teller())
+        if not self.quiet:
+            self._tell_samples(names, reads)
         labels = None if uniques is None else uniques.labels
         return partial(counted, reads=reads, labels=labels, relabel=self.relabel or "")
+
+    @staticmethod
+    def _tell_samples(names: Sequence[str], reads: SampledReads) -> None:
+        """Show on stderr how names were cut: the first samples, each with the first of its reads."""
+        import numpy as np
+
+        _, first, counts = np.unique(reads.sample, return_index=True, return_counts=True)
+        n = len(reads.samples)
+        some = [
+            f"{reads.samples[k]!r} ({counts[k]:,} names, such as {names[first[k]]!r})"
+            for k in range(min(n, SHOWN_SAMPLES))
+        ]
+        more = "" if n <= SHOWN_SAMPLES else f" and {n - SHOWN_SAMPLES:,} more"
+        if sys.stderr is not None:
+            print(shown(f"samples: {', '.join(some)}{more}"), file=sys.stderr)

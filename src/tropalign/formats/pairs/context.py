@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from tropalign.formats.pairs import MATRIX_LAYOUTS
 from tropalign.results import MatrixValue
+from tropalign.results.identity import DEFINITIONS
 from tropalign.results.kept_columns import DEPTHS
 from tropalign.results.output_columns import OUTPUT_COLUMNS
 from tropalign.results.rows import Named
@@ -52,6 +53,8 @@ class PairsContext:
         those that each shows by itself.
     has_whole_queries
         Whether each table has all pairs of its queries.
+    identity
+        The definition of identity of the tables.
     substitution, gap
         The SubstitutionMatrix and Gap, where the format shows them; None when unknown.
     """
@@ -68,6 +71,7 @@ class PairsContext:
     has_whole_queries: bool = False
     substitution: Any = None
     gap: Any = None
+    identity: str = "columns"
 
     def describe(self, fields: tuple[str, ...]) -> dict[str, Any]:
         """These fields as JSON; of sequences names and lengths, and None for targets that are the queries.
@@ -101,6 +105,7 @@ class PairsContext:
             "is_triangle": (False, True),
             "matrix_values": get_args(MatrixValue),
             "matrix_layout": tuple(MATRIX_LAYOUTS),
+            "identity": tuple(DEFINITIONS),
         }
         for name, value in entries.items():
             if name in ("queries", "targets"):

@@ -14,7 +14,16 @@ from tropalign.formats.format import Codec
 from tropalign.formats.header import Header
 from tropalign.formats.pairs.context import PairsContext
 from tropalign.formats.pairs.map import MOST_LINES, Lines, mapped
-from tropalign.formats.pairs.report_data import Columns, columns_of, joined, near_of, of_used, packed, unpacked
+from tropalign.formats.pairs.report_data import (
+    Columns,
+    columns_of,
+    identity_of,
+    joined,
+    near_of,
+    of_used,
+    packed,
+    unpacked,
+)
 from tropalign.results.alignments import AlignmentTable
 
 if TYPE_CHECKING:
@@ -73,8 +82,8 @@ def matrix_figure(columns: Columns, context: PairsContext, value: str | None = N
     shape = len(sides[0]), len(sides[-1])
     check_lines(*shape)
     indices = columns["query_index"], columns["target_index"]
-    made = mapped(*indices, near_of(columns, sides), shape, context.targets is context.queries)
-    numbers = columns["score"] if value == "score" else columns["n_identical"] / np.maximum(columns["n_columns"], 1)
+    made = mapped(*indices, near_of(columns), shape, context.targets is context.queries)
+    numbers = columns["score"] if value == "score" else identity_of(columns)
     cells = np.append(np.asarray(numbers, np.float64), np.nan)[made.cells]
     cells = cells[made.rows.order][:, made.columns.order]
     height, width = (SIDE, SIDE) if shape[0] == shape[1] else _sizes(*shape)

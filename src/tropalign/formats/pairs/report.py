@@ -92,7 +92,7 @@ def report(columns: Columns, n_rows: int, header: Header, context: PairsContext)
     shape = len(sides[0]), len(sides[-1])
     has_map = max(shape) <= MOST_LINES and min(shape) > 0
     if has_map:
-        near = near_of(columns, sides)
+        near = near_of(columns)
         made = mapped(columns["query_index"], columns["target_index"], near, shape, is_one_set)
         arrays |= _map_arrays(made, is_one_set)
     alphabet = sides[0].alphabet

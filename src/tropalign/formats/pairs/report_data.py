@@ -24,12 +24,14 @@ ROWS = 4096
 
 
 def columns_of(table: AlignmentTable, has_paths: bool = False) -> Columns:
-    """Indices, score, and what the table's depth has."""
+    """Indices, score, and what the table's depth has; the identity if it is no share of all columns."""
     names = ("query_index", "target_index", "score", *DEPTH_COLUMNS[table.depth])
     columns: Columns = {name: getattr(table, name) for name in names}
     for name in ("hsp", "strand"):
         if (values := getattr(table, name)) is not None:
             columns[name] = values
+    if table.depth == "alignment" and table.identity_definition not in ("columns", "blast"):
+        columns["identity"] = table.identity
     if has_paths:
         columns["paths"], columns["path_sizes"] = packed_paths(table)
     return columns
@@ -56,19 +58,21 @@ def joined(pieces: Sequence[Columns], depth: str) -> Columns:
     return {name: np.concatenate([piece.pop(name) for piece in pieces]) for name in list(pieces[0])}
 
 
-def near_of(columns: Columns, sides: Sequence[Labels]) -> NDArray[np.float64]:
-    """Identical residues over those of the shorter sequence: it measures fragments and local alignments, too.
+def identity_of(columns: Columns) -> NDArray[np.float64]:
+    """The identity of each row, as every output of the run has it."""
+    if "identity" in columns:
+        return columns["identity"]
+    share: NDArray[np.float64] = columns["n_identical"] / np.maximum(columns["n_columns"], 1)
+    return share
 
-    Where scores are all that is known: the score over the highest, and 0 for what is below.
-    """
-    if "n_identical" not in columns:
-        score = columns["score"].astype(np.float64)
-        shares: NDArray[np.float64] = np.clip(score / max(score.max(initial=0), 1e-9), 0, 1)
-        return shares
-    query, target = sides[0].lengths, sides[-1].lengths
-    shorter = np.minimum(query[columns["query_index"]], target[columns["target_index"]])
-    near: NDArray[np.float64] = np.minimum(columns["n_identical"] / np.maximum(shorter, 1), 1)
-    return near
+
+def near_of(columns: Columns) -> NDArray[np.float64]:
+    """The identity; if only scores are known, the score over the highest, and 0 for negative scores."""
+    if "n_identical" in columns:
+        return identity_of(columns)
+    score = columns["score"].astype(np.float64)
+    shares: NDArray[np.float64] = np.clip(score / max(score.max(initial=0), 1e-9), 0, 1)
+    return shares
 
 
 def of_used(columns: Columns, context: PairsContext) -> tuple[list[Labels], Columns]:

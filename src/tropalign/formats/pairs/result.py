@@ -21,6 +21,8 @@ def whole(context: PairsContext) -> Packed:
     if context.targets is not context.queries:
         more_notes, more_arrays = batch_packed(context.targets, "targets")
         notes, arrays = notes | more_notes, arrays | more_arrays
+    if context.identity != "columns":
+        notes["identity"] = context.identity
     return {"depth": context.report, **notes}, arrays
 
 
@@ -34,5 +36,5 @@ RESULT = result_format(
     pack,
     whole,
     _empty,
-    assembled_with=("queries", "targets", "letters", "report", "both_strands", "decimal_scores"),
+    assembled_with=("queries", "targets", "letters", "report", "both_strands", "decimal_scores", "identity"),
 )

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.sequences.counts import counts_of
+from tropalign.sequences.samples import Teller, said_in
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,6 +55,8 @@ class PlacedContext:
         Those of the table that counts what reads stand for; none where their names tell it.
     otus : OtuTable, optional
         That table.
+    tell
+        Finds the sample in a read's name, without a table; empty if the name tells none.
     """
 
     names: tuple[str, ...] = ()
@@ -68,6 +71,7 @@ class PlacedContext:
     page_bytes: int | None = None
     samples: tuple[str, ...] = ()
     otus: OtuTable | None = None
+    tell: Teller = said_in
 
     def __post_init__(self) -> None:
         if self.insertions not in INSERTIONS or self.which not in WHICH:

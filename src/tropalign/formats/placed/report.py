@@ -21,7 +21,6 @@ from tropalign.formats.placed.context import PlacedContext
 from tropalign.formats.placed.table import lineage_text
 from tropalign.results import rows
 from tropalign.results.placements import Placements
-from tropalign.sequences.samples import said_in
 
 #: Kinds of runs: letters in neighbouring columns, letters in no column, columns without a letter of the read.
 IN_COLUMNS, INSERTED, SKIPPED = 0, 1, 2
@@ -104,7 +103,7 @@ def _sampled(placements: Placements, context: PlacedContext) -> Arrays:
         read, sample = np.nonzero(counted)
         count, known = counted[read, sample], list(context.samples)
     else:
-        said = [said_in(name) for name in names]
+        said = [context.tell(name) for name in names]
         known = list(dict.fromkeys(one for one in said if one))
         number = {one: k for k, one in enumerate(known)}
         read = np.array([k for k, one in enumerate(said) if one], np.int64)

@@ -50,7 +50,8 @@ class PairsReport {
     const identity = new Float64Array(nRows), similarity = new Float64Array(nRows), shared = new Float64Array(nRows);
     for (let row = 0; row < nRows; row++) {
       const n = Math.max(1, arrays.n_columns[row]);
-      identity[row] = arrays.n_identical[row] / n, similarity[row] = arrays.n_similar[row] / n;
+      identity[row] = arrays.identity ? arrays.identity[row] : arrays.n_identical[row] / n;
+      similarity[row] = arrays.n_similar[row] / n;
       const shorter = Math.min(a.lengths[query[row]], b.lengths[target[row]]);
       shared[row] = arrays.n_identical[row] / Math.max(1, shorter);
     }
@@ -125,7 +126,7 @@ class PairsReport {
     });
     const by = element("map-of");
     for (const name of ["identity", "shared", "similarity", "score"]) by.add(new Option(name, name));
-    by.value = this.data.mode === "local" ? "shared" : "identity";
+    by.value = "identity";
     const colour = () => {
       const values = numbers[by.value], [least, most] = extremes(values);
       this.map.colour(values, least, most, by.value === "score" ? asNumber : (value) => value.toFixed(2));

@@ -1,0 +1,131 @@
+"""How similar two aligned sequences are: the definitions of identity, for tables, matrices, pages and clusters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.errors import UsageError, named
+from tropalign.results import gapped
+
+if TYPE_CHECKING:
+    from tropalign.results.alignments import AlignmentTable
+    from tropalign.sequences import Alphabet
+
+#: Definitions by name; the first five in the order of vsearch's --iddef 0 to 4.
+DEFINITIONS: Mapping[str, str] = MappingProxyType(
+    {
+        "shorter": "identical columns per residue of the shorter sequence (CD-HIT)",
+        "columns": "identical columns per column",
+        "internal": "identical columns per column between the first and the last pair of residues (vsearch's default)",
+        "openings": "1 - (mismatches + gaps, each counted once) per residue of the longer sequence",
+        "blast": "as columns",
+        "longer": "identical columns per residue of the longer sequence",
+        "matches": "identical columns per pair of residues: matches / (matches + mismatches)",
+    }
+)
+#: Definitions that have a number, which is vsearch's.
+N_NUMBERED = 5
+#: Whether ambiguous letters are identical to equal letters only, or to all letters that they may stand for.
+AmbiguousRule = Literal["differ", "match"]
+#: Rows whose columns are expanded at a time.
+ROWS = 4096
+
+
+def checked_definition(name: Any) -> str:
+    """A definition by its name, or by vsearch's number. Raises UsageError if it does not exist."""
+    if isinstance(name, str) and name in DEFINITIONS:
+        return name
+    numbers = {str(number): one for number, one in enumerate(list(DEFINITIONS)[:N_NUMBERED])}
+    if str(name) in numbers and not isinstance(name, bool):
+        return numbers[str(name)]
+    words = ", ".join(f"{number} {one}" for number, one in numbers.items())
+    raise UsageError(f"{named('identity')} {name!r} is none of {words}, {', '.join(list(DEFINITIONS)[N_NUMBERED:])}")
+
+
+def identities(table: AlignmentTable, definition: str) -> NDArray[np.float64]:
+    """Identity of each row of whole alignments; 0 for a row without a pair of residues; float64, shape (n_rows,)."""
+    identical = table.n_identical.astype(np.float64)
+    if definition in ("columns", "blast"):
+        return identical / np.maximum(table.n_columns, 1)
+    if definition == "matches":
+        return identical / np.maximum(table.n_columns - table.n_gaps, 1)
+    query, target = lengths(table)
+    if definition == "shorter":
+        return identical / np.minimum(query, target)
+    longer = np.maximum(query, target)
+    if definition == "longer":
+        return identical / longer
+    # From the first pair of residues to the last one.
+    internal: NDArray[np.int64] = table.n_columns - gapped.terminal_gaps(table)
+    if definition == "internal":
+        return identical / np.maximum(internal, 1)
+    mismatches = table.n_columns - table.n_gaps - table.n_identical
+    # One division, so that 2 of 10 is 0.2 and no less: 1 - 8/10 is not.
+    found = np.maximum(longer - mismatches - gapped.gap_openings(table) - _overhangs(table), 0) / longer
+    return np.where(internal > 0, found, 0.0)
+
+
+def lengths(table: AlignmentTable) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Residues of the queries and targets of all rows."""
+    return table.queries.lengths[table.query_index], table.targets.lengths[table.target_index]
+
+
+def _overhangs(table: AlignmentTable) -> NDArray[np.int64]:
+    """Count the ends of either sequence that are not aligned: each counts as a gap."""
+    query, target = lengths(table)
+    bare = (table.query_start > 0, table.query_end < query, table.target_start > 0, table.target_end < target)
+    found: NDArray[np.int64] = np.sum(bare, axis=0)
+    return found
+
+
+def residue_sets(alphabet: Alphabet) -> NDArray[np.uint32]:
+    """The residues that each letter may stand for, a bit per letter; uint32, by code.
+
+    A letter that is not ambiguous stands for itself; the wildcard for all but the stop ``*``.
+    """
+    letters = alphabet.letters
+    sets = np.uint32(1) << np.arange(len(letters), dtype=np.uint32)
+    own = dict(zip(letters, sets.tolist(), strict=True))
+    for letter, states in alphabet.ambiguous.items():
+        if len(states) > 1:
+            sets[letters.index(letter)] = sum(own[state] for state in states)
+    sets[letters.index(alphabet.wildcard)] = sum(bit for letter, bit in own.items() if letter != "*")
+    return sets
+
+
+def is_ambiguous(alphabet: Alphabet) -> NDArray[np.bool_]:
+    """Letters that may stand for several residues; bool, by code."""
+    sets = residue_sets(alphabet)
+    return (sets & (sets - 1)) != 0
+
+
+def compatible_columns(table: AlignmentTable) -> NDArray[np.int32]:
+    """Columns whose two letters may be the same residue, as vsearch counts them; int32, shape (n_rows,)."""
+    found = table.n_identical.copy()
+    sets = residue_sets(table.queries.alphabet)
+    for begin in range(0, len(table), ROWS):
+        some = table.slice(begin, begin + ROWS)
+        arrays = gapped.arrays(some)
+        kinds, sizes = arrays["operations"] & 15, (arrays["operations"] >> 4).astype(np.int64)
+        row = np.repeat(np.arange(len(some)), np.diff(arrays["offsets"]))
+        differ = np.flatnonzero(kinds == gapped.DIFFERENT)
+        letters = []
+        for side, gap in (("query", gapped.DELETION), ("target", gapped.INSERTION)):
+            before = np.concatenate([[0], np.cumsum(np.where(kinds == gap, 0, sizes))])
+            first = arrays[f"{side}_begin"][row] + before[:-1] - before[arrays["offsets"][row]]
+            letters.append(sets[arrays[f"{side}_codes"][_places(first[differ], sizes[differ])]])
+        is_same = (letters[0] & letters[1]) != 0
+        rows = np.repeat(row[differ], sizes[differ])[is_same]
+        found[begin : begin + ROWS] += np.bincount(rows, minlength=len(some)).astype(np.int32)
+    return found
+
+
+def _places(first: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Consecutive positions: `sizes` of them from each of `first` on."""
+    ends = np.cumsum(sizes)
+    return np.arange(int(sizes.sum())) + np.repeat(first - (ends - sizes), sizes)

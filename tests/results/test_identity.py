@@ -1,0 +1,91 @@
+"""Definitions of identity, by hand and as vsearch 2.22 gives them; ambiguous letters as each of their residues."""
+
+import numpy as np
+import pytest
+
+import tropalign as ta
+from tropalign.errors import UsageError
+from tropalign.results.identity import DEFINITIONS, compatible_columns, residue_sets
+
+PLAIN = "ACGTACGGTTACAGTCAGTCAGGACCATGCATTTGACAGGTACCA"
+#: Sequences beside PLAIN, and what vsearch --iddef 0 to 4 makes of them, in per cent.
+SEEN = {
+    PLAIN: (100.0, 100.0, 100.0, 100.0, 100.0),
+    "ACGTACGGTTACAGTCAGTCANGACCATGCATTTGACAGGTACCA": (100.0, 100.0, 100.0, 100.0, 100.0),
+    "ACGTACGGTTACAGTCAGTCARGACCATGCATTTGACAGGTACCA": (100.0, 100.0, 100.0, 100.0, 100.0),
+    "ACGTACGGTTACAGTCAGTCAYGACCATGCATTTGACAGGTACCA": (97.8, 97.8, 97.8, 97.8, 97.8),
+    "ACGTACGGTTACANTCAGTCATGACCATGCATTTGACAGGTACCA": (97.8, 97.8, 97.8, 97.8, 97.8),
+    "NCGTACGGTTACANTCAGTCATGACCATGTTTGACAGGTACCA": (97.7, 93.3, 93.3, 95.6, 93.3),
+}
+
+
+@pytest.mark.parametrize("number", range(5))
+def test_ambiguous_letters_match_as_in_vsearch(number):
+    names = [f"s{k}" for k in range(len(SEEN))]
+    queries = ta.SequenceBatch.from_strings(list(SEEN), names, ta.NUCLEOTIDE)
+    how = {"mode": "global", "identity": number, "ambiguous": "match"}
+    (table,) = ta.align_all(queries, [PLAIN], alphabet=ta.NUCLEOTIDE, **how)
+    assert np.round(100 * table.identity, 1).tolist() == [seen[number] for seen in SEEN.values()]
+    assert table.columns([f"identity_{number}"])[f"identity_{number}"].tolist() == table.identity.tolist()
+    assert [row.identity for row in table] == table.identity.tolist()
+
+
+def test_definitions_by_hand():
+    """Nine columns: five identical, one mismatch, a gap of one residue and a gap of two."""
+    query, target = "ACGCTTT", "CGATTTGG"
+    seen = {"shorter": 5 / 7, "blast": 5 / 9, "columns": 5 / 9, "internal": 5 / 6, "openings": 1 - 3 / 8}
+    seen |= {"longer": 5 / 8, "matches": 5 / 6}
+    for definition in DEFINITIONS:
+        (table,) = ta.align_all([query], [target], mode="global", identity=definition, alphabet=ta.NUCLEOTIDE)
+        assert table.cigar(0) == "1I2=1X3=2D" and table.identity[0] == pytest.approx(seen[definition])
+
+
+def test_local_ends_that_are_not_aligned_count_as_gaps():
+    (table,) = ta.align_all(["GGGGACGTACGTACGT"], ["ACGTACGTACGTCCCC"], identity="openings")
+    assert table.cigar(0) == "12=" and table.identity[0] == 14 / 16
+
+
+@pytest.mark.parametrize("strand", ["plus", "both"])
+@pytest.mark.parametrize("mode", ["global", "local"])
+def test_compatible_columns_are_counted_one_by_one(mode, strand):
+    rng = np.random.default_rng(7)
+    letters = ta.NUCLEOTIDE.letters
+    texts = ["".join(rng.choice(list("ACGT" * 4 + letters), rng.integers(1, 60))) for _ in range(40)]
+    batch = ta.SequenceBatch.from_strings(texts, alphabet=ta.NUCLEOTIDE)
+    (plain,) = ta.align_all(batch, mode=mode, strand=strand)
+    (table,) = ta.align_all(batch, mode=mode, strand=strand, ambiguous="match")
+    of = {**{letter: {letter} for letter in "ACGT"}, **{k: set(v) for k, v in ta.NUCLEOTIDE.ambiguous.items()}}
+    of["N"] = set("ACGT")
+    assert table.cigars() == plain.cigars() and table.score.tolist() == plain.score.tolist()
+    for row, n_identical in zip(plain, table.n_identical.tolist(), strict=True):
+        query, _, target = row.aligned()
+        assert n_identical == sum(bool(of.get(a, set()) & of.get(b, set())) for a, b in zip(query, target, strict=True))
+    assert (table.n_identical > plain.n_identical).any()
+    assert compatible_columns(plain).tolist() == table.n_identical.tolist()
+
+
+def test_ambiguous_residues():
+    sets = dict(zip(ta.PROTEIN.letters, residue_sets(ta.PROTEIN).tolist(), strict=True))
+    same = {a + b for a in sets for b in sets if sets[a] & sets[b] and a != b}
+    assert {"BD", "BN", "ZE", "ZQ", "JI", "JL", "XW", "XU", "XB"} <= same
+    assert not {"BZ", "X*", "UC", "OK", "BA", "*B"} & same
+
+
+@pytest.mark.parametrize("name", ["vsearch", "5", 7, True, None, 1.0])
+def test_what_is_no_definition(name):
+    with pytest.raises(UsageError, match=r"identity .* is none of 0 shorter, 1 columns, .*, longer, matches"):
+        list(ta.align_all(["ACGT", "ACGA"], identity=name))
+
+
+@pytest.mark.parametrize("definition", DEFINITIONS)
+@pytest.mark.parametrize("mode", ["global", "local", "semiglobal"])
+def test_least_identity_goes_by_the_definition(mode, definition):
+    rng = np.random.default_rng(8)
+    texts = ["".join(rng.choice(list("ACGTN"), rng.integers(3, 30))) for _ in range(40)]
+    texts += [text[: len(text) // 2] for text in texts[:20] if len(text) > 1]
+    for ambiguous in ("differ", "match"):
+        how = {"mode": mode, "identity": definition, "ambiguous": ambiguous, "alphabet": ta.NUCLEOTIDE}
+        (every,), (kept,) = ta.align_all(texts, **how), ta.align_all(texts, min_identity=0.55, **how)
+        assert every.identity.min() >= 0 and every.identity.max() <= 1
+        passes = every.identity >= 0.55
+        assert kept.cigars() == every[passes].cigars() and 0 < len(kept) < len(every)
