@@ -188,17 +188,43 @@ def test_ctrl_c_ends_it_and_the_rerun_goes_on(families):
 
 
 @pytest.mark.parametrize(
+    ("files", "stems"),
+    [
+        ("a/x.fa b/x.fa", "a_x b_x"),
+        ("a/x.fa b/x.fasta.gz c/y.fa", "a_x b_x y"),
+        ("in/a/1/x.fa in/b/1/x.fa", "a_1_x b_1_x"),
+        ("x.fa a/x.fa", "x a_x"),
+        ("./a/x.fa a/../b/x.fa", "a_x b_x"),
+        ("a/x.fa a/x.fasta b/x.fa", "x x x"),
+        ("a/x.fa a/x.fa", "x x"),
+        ("a/X.fa b/x.fa", "X x"),
+    ],
+)
+def test_files_of_one_name_are_told_apart_by_their_folders(files, stems):
+    names = files.split()
+    found = stems_of(names)
+    assert [found[name] for name in names] == stems.split()
+
+
+def test_two_folders_with_files_of_one_name(families):
+    Path("other").mkdir()
+    shutil.copy("families/f0.fa", "other/f0.fa")
+    assert main(["msa", "--each", "families/f0.fa", "other/f0.fa", "families/f1.fa", "-o", "out", "-q"]) == 0
+    assert {path.name for path in Path("out").glob("*.fasta")} == {"families_f0.fasta", "other_f0.fasta", "f1.fasta"}
+
+
+@pytest.mark.parametrize(
     ("words", "sentence"),
     [
         (["families/f0.fa"], "--each makes files in a folder: name it with -o"),
         (["families/f0.fa", "-", "-o", "out"], "--each takes files, and standard input is none: leave - out"),
         (
             ["families/f0.fa", "families/f0.fa", "-o", "out"],
-            "two outputs would be out/f0.fasta (of families/f0.fa, named twice): give each its own name",
+            "two outputs would be out/f0.fasta (of families/f0.fa, named twice): leave one out, or rename one",
         ),
         (
-            ["families/f0.fa", "other/f0.fasta", "-o", "out"],
-            "two outputs would be out/f0.fasta (of families/f0.fa and other/f0.fasta): give each its own name",
+            ["families/f0.fa", "families/f0.fasta", "-o", "out"],
+            "two outputs would be out/f0.fasta (of families/f0.fa and families/f0.fasta): leave one out, or rename one",
         ),
         (
             ["families/f0.fa", "-o", "families"],

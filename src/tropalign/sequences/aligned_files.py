@@ -35,6 +35,8 @@ CLUSTALS = (b"CLUSTAL", b"MUSCLE", b"PROBCONS", b"MSAPROBS", b"Kalign")
 
 #: What stands for no residue; MSF's has "~" at the ends of rows, too.
 GAPS = np.frombuffer(GAP_LETTERS.encode() + b"~", np.uint8)
+#: A line of annotation of the file, of columns, of a row or of its residues, and its feature.
+_ANNOTATION = re.compile(rb"#=(?:(G[FC])|(G[SR])\s+\S+)\s+(\S+)")
 _PHYLIP = re.compile(HEADER.pattern + rb"[\r\n]")
 
 
@@ -78,6 +80,17 @@ def read_alignment(path: Source) -> tuple[tuple[str, ...], NDArray[np.uint8]]:
 
 def read_described(path: Source) -> tuple[tuple[str, ...], NDArray[np.uint8], tuple[str, ...]]:
     """Names, letters, and what follows each name (FASTA's headers, Stockholm's DE), "" where nothing does."""
+    rows = _read(path)
+    return (*rows.finish(), tuple(rows.names.values()))
+
+
+def annotation_of(path: Source) -> tuple[tuple[str, ...], NDArray[np.uint8], tuple[str, ...], tuple[str, ...]]:
+    """Like `read_described`, and the kinds of Stockholm's annotation that are not among these: ``#=GC SS_cons``."""
+    rows = _read(path)
+    return (*rows.finish(), tuple(rows.names.values()), tuple(rows.annotation))
+
+
+def _read(path: Source) -> _Rows:
     file = file_name(path)
     numbered = enumerate(read_lines(path), 1)
     # A file without a letter is refused by read_lines.
@@ -95,7 +108,7 @@ def read_described(path: Source) -> tuple[tuple[str, ...], NDArray[np.uint8], tu
         _read_by_biopython(chain([first[1]], (line for _, line in numbered)), rows, found[0])
     else:
         _read_phylip(lines, rows)
-    return (*rows.finish(), tuple(rows.names.values()))
+    return rows
 
 
 class _Rows:
@@ -105,6 +118,7 @@ class _Rows:
         self.file, self._may_be_a3m = file, may_be_a3m
         self.names: dict[str, str] = {}  # with what follows them
         self.letters = bytearray()
+        self.annotation: dict[str, None] = {}
         self.width: int | None = None
         self._ends = [0]
         self._is_called_a3m = any(suffix in file.lower() for suffix in (".a2m", ".a3m"))
@@ -263,6 +277,13 @@ def _read_clustal(lines: Iterator[tuple[int, bytes]], rows: _Rows) -> None:
 
 
 def _read_by_biopython(lines: Iterable[bytes], rows: _Rows, name: str) -> None:
+    lines = list(lines)
+    if name == "stockholm":
+        marks = (_ANNOTATION.match(line) for line in lines)
+        found = {rows.text(b"#=%b %b" % (mark[1] or mark[2], mark[3])): None for mark in marks if mark is not None}
+        # Descriptions are kept, and comments of our own say how the file was made.
+        ours = {"#=GF CC"} if any(line.startswith(b"#=GF CC tropalign") for line in lines) else set()
+        rows.annotation = {mark: None for mark in sorted(found) if mark != "#=GS DE" and mark not in ours}
     for row in biopython_rows(lines, name, rows.file):
         is_described = name == "stockholm" and row.description not in (row.id, row.name)
         description = rows.text(_bytes(row.description)) if is_described else ""
