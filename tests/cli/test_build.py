@@ -209,7 +209,12 @@ BAD = {
     "no telling": (stockholm(["AAAA"]), [], "say it by --alphabet protein, dna or rna"),
     "no marks": (stockholm(ROWS), ["--nodes", "reference"], "has no reference annotation line"),
     "a name for two": (stockholm(ROWS) * 2, ["-n", "x"], "each has its own name (#=GF ID): leave --name out"),
-    "no second name": (stockholm(ROWS) * 2, [], "alignment 2 has no name, which each of several needs"),
+    "no first name": (
+        stockholm(ROWS) + stockholm(ROWS, "#=GF ID x"),
+        [],
+        "alignment 1 has no name, which each of several needs",
+    ),
+    "no second name": (stockholm(ROWS, "#=GF ID x") + stockholm(ROWS), [], "alignment 2 has no name, which each of several needs"),
     "digits": (stockholm(["ACDE1FGHIK"]), ["--alphabet", "protein"], "invalid sequence character"),
 }
 

@@ -12,6 +12,7 @@ import pytest
 from cli_commands import COMMAND
 
 from tropalign.cli.main import main
+from tropalign.verbs.each import stems_of
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 
