@@ -71,3 +71,17 @@ def test_queries_of_nucleotides_are_refused_unless_they_are_said_to_be_proteins(
     assert refused.returncode == 3
     assert "record 'genes': this is an alignment of nucleotides (A, C, G, T, U, N alone)" in refused.stderr
     assert command("search", path, family, "--alphabet", "protein", "-o", tmp_path / "hits.txt").returncode == 0
+
+
+def test_the_text_says_whether_the_query_is_a_sequence(command, query, family, tmp_path):
+    """phmmer and jackhmmer give the residues of a sequence, hmmsearch the nodes of a model."""
+    n_residues = len("".join(query.read_text().split("\n")[1:]))
+    (tmp_path / "query.sto").write_text(f"# STOCKHOLM 1.0\na {'MKVLAWHEAG' * 3}\nb {'MKVLAWHDAG' * 3}\n//\n")
+    for file, options, wanted in (
+        (query, [], f"[L={n_residues}]"),
+        (query, ["--iterate", "2"], f"[L={n_residues}]"),
+        (tmp_path / "query.sto", [], "[M=30]"),
+    ):
+        text = command("search", file, family, *options, "-q").stdout
+        (line,) = [line for line in text.splitlines() if line.startswith("Query: ")]
+        assert line.split()[-1] == wanted
