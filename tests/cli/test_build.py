@@ -214,7 +214,11 @@ BAD = {
         [],
         "alignment 1 has no name, which each of several needs",
     ),
-    "no second name": (stockholm(ROWS, "#=GF ID x") + stockholm(ROWS), [], "alignment 2 has no name, which each of several needs"),
+    "no second name": (
+        stockholm(ROWS, "#=GF ID x") + stockholm(ROWS),
+        [],
+        "alignment 2 has no name, which each of several needs",
+    ),
     "digits": (stockholm(["ACDE1FGHIK"]), ["--alphabet", "protein"], "invalid sequence character"),
 }
 

@@ -116,7 +116,7 @@ def test_alignments(form, kind, rows, tmp_path):
 @pytest.mark.parametrize("kind", NAMES)
 def test_distances(layout, kind, tmp_path):
     names = (*NAMES[kind], "third")
-    batch = {name: text for name, text in zip(names, ("ACGTACGT", "ACGTTCGT", "ACGAACGA"), strict=True)}
+    batch = dict(zip(names, ("ACGTACGT", "ACGTTCGT", "ACGAACGA"), strict=True))
     path = tmp_path / ("x.tsv" if layout == "tsv" else "x.phy")
     try:
         tables = tropalign.align_all(batch, mode="global")

@@ -248,7 +248,7 @@ def test_numbers_of_any_type_are_taken(dtype):
     for found in (
         shortest_paths(matrix),
         shortest_paths(DenseGraph.from_matrix(matrix, names=range(3))),
-        shortest_paths(bipartite=(matrix[:2, 2:] * 0 + matrix[:1, 1:2], matrix[2:, :2]), names=range(3)),
+        shortest_paths(bipartite=(np.array([[3], [3]], dtype), matrix[2:, :2]), names=range(3)),
     ):
         assert found.distance(2, 0) == np.inf and found.distances[2, 0] == found.infinity
         assert (found.distances != found.infinity).sum() == 5 + ("bipartite" not in found.method)

@@ -190,14 +190,14 @@ def test_stockholm_may_end_in_comments_and_blanks(tmp_path):
 
 
 NEXUS = {
-    "plain": "begin data; dimensions ntax=2 nchar=8; format datatype=dna missing=? gap=-; matrix a ACGT-CGT b AC?TACGT; "
-    "end;",
+    "plain": "begin data; dimensions ntax=2 nchar=8; format datatype=dna missing=? gap=-; matrix a ACGT-CGT b "
+    "AC?TACGT; end;",
     "nested comments": "[one [two [three]] 'quote]\nbegin data;\ndimensions ntax=2 nchar=8;\n"
     "format datatype=dna missing=? gap=-;\nmatrix [1 [2]]\na ACGT[4[5]]-CGT\nb AC?TACGT [it's]\n;\nend;",
     "interleaved": "begin data;\ndimensions ntax=2 nchar=8;\nformat datatype=dna interleave gap=- missing=?;\nmatrix\n"
     "a ACGT\nb AC?T\n\na -CGT\nb ACGT\n;\nend;",
-    "match character": "begin data;\ndimensions ntax=2 nchar=8;\nformat datatype=dna interleave=yes matchchar=. gap=-;\n"
-    "matrix\na ACGT-CGT\nb ..?.A...\n;\nend;",
+    "match character": "begin data;\ndimensions ntax=2 nchar=8;\nformat datatype=dna interleave=yes matchchar=. "
+    "gap=-;\nmatrix\na ACGT-CGT\nb ..?.A...\n;\nend;",
     "characters": "begin taxa;\ndimensions ntax=2;\ntaxlabels a b;\nend;\nbegin characters;\ndimensions nchar=8;\n"
     "format missing=* gap=~ datatype=nucleotide;\nmatrix\na\nACGT\n~CGT\nb\nAC*TACGT\n;\nend;\n"
     "begin trees;\ntree t = (a,b);\nend;",

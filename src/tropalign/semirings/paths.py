@@ -50,9 +50,9 @@ def shortest_paths(
     ----------
     graph
         A matrix of weights (infinity, of an integer type its highest number, where there is no edge; any other number
-        is an edge, 0 too). Integers and floats of any type are taken: those that are not computed in become int32,
-        float32 or float64, whichever holds them. Or a sparse matrix of SciPy (what it stores is an edge, 0 too); a graph of networkx, with the
-        attribute ``weight`` of its edges, or 1; a `Graph`.
+        is an edge, 0 too); a sparse matrix of SciPy (what it stores is an edge, 0 too); a graph of networkx, with the
+        attribute ``weight`` of its edges, or 1; a `Graph`. Integers and floats of any type are taken: those that are
+        not computed in become int32, float32 or float64, whichever holds them.
     bipartite
         Instead of a graph: the weights from p vertices to q others, p x q, and from these back, q x p. Vertices are
         numbered through, the p first. It takes about (2 p (p + q))^2 / (p + q)^3 of a closure's time at most [1]_.

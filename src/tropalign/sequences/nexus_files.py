@@ -102,7 +102,9 @@ def rows_of_nexus(data: bytes, file: str) -> Iterator[Row]:
             _set_format(said, verb, " ".join(words[1:]), file, line)
         elif verb == "matrix":
             if found is not None:
-                raise InputError("a second alignment begins here, and one is taken: split the file", file=file, line=line)
+                raise InputError(
+                    "a second alignment begins here, and one is taken: split the file", file=file, line=line
+                )
             found = _rows(statement, line, said, file)
     if found is None:
         raise InputError("this NEXUS file holds no alignment (a MATRIX in a block DATA or CHARACTERS)", file=file)

@@ -170,10 +170,7 @@ def _name(text: bytes, is_strict: bool) -> bytes:
 
 def _row(lines: list[_Line], is_strict: bool) -> Row:
     first = lines[0].text
-    if is_strict:
-        rest = first[_strict_end(first) :]
-    else:
-        rest = b"".join(first.split(None, 1)[1:])
+    rest = first[_strict_end(first) :] if is_strict else b"".join(first.split(None, 1)[1:])
     return Row(lines[0].number, _name(first, is_strict), [rest, *(line.text for line in lines[1:])])
 
 
