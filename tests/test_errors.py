@@ -91,3 +91,15 @@ def test_a_mistyped_option_is_answered_with_the_one_that_is_meant():
 @pytest.mark.parametrize(("word", "meant"), [("tvs", "tsv"), ("gobal", "global"), ("pair", "pairs"), ("tre", "tree")])
 def test_a_mistyped_word_is_answered_too(word, meant):
     assert did_you_mean(word, ["tsv", "csv", "global", "pairs", "place", "tree"]) == f"; did you mean {meant!r}?"
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [
+        ("glocal", "semiglobal"), ("GLOCAL", "semiglobal"), ("overlap", "semiglobal"), ("infix", "semiglobal"),
+        ("nw", "global"), ("needle", "global"), ("smith-waterman", "local"), ("sw", "local"), ("lokal", "local"),
+    ],
+)  # fmt: skip
+def test_words_of_other_programs_are_known(word, meant):
+    assert did_you_mean(word, ["local", "global", "semiglobal"]) == f"; did you mean {meant!r}?"
+    assert "semiglobal" not in did_you_mean(word, ["nwk", "newick"])

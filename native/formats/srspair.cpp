@@ -33,14 +33,15 @@ void append_number(std::string &out, int64_t x) {
     out.append(n < 6 ? 7 - n : 1, ' ').append(text, n);
 }
 
-/// A line of a block: the positions are 1-based; a line without letters repeats the last position.
-void append_line(std::string &out, std::string_view name, std::string_view letters, int64_t &position) {
+/// A line of a block. `position` is the 1-based number of the last residue before it, `step` 1, or -1 on the minus
+/// strand; a line without residues repeats the position.
+void append_line(std::string &out, std::string_view name, std::string_view letters, int64_t &position, int64_t step) {
     const auto n = static_cast<int64_t>(letters.size()) - std::count(letters.begin(), letters.end(), '-');
     append_padded(out, name);
-    append_number(out, n ? position + 1 : position);
+    append_number(out, n ? position + step : position);
     out.push_back(' ');
     out.append(letters);
-    position += n;
+    position += step * n;
     append_number(out, position);
     out.push_back('\n');
 }
@@ -91,7 +92,8 @@ void append_record(std::string &out, const GappedText &text, int64_t k, const Sr
     if (begin == end) return;
     const auto query = query_of(header, row), target = target_of(header, row);
     out.append(kRule).append("#\n# Aligned_sequences: 2\n# 1: ").append(query).append("\n# 2: ").append(target);
-    out.append("\n").append(header.strand && header.strand[row] < 0 ? header.minus_scoring : header.scoring);
+    const bool is_minus = header.strand && header.strand[row] < 0;
+    out.append("\n").append(is_minus ? header.minus_scoring : header.scoring);
     out.append("#\n# Length: ").append(std::to_string(end - begin)).append("\n");
     append_share(out, "Identity", 8, header.identical[row], end - begin);
     append_share(out, "Similarity", 6, header.similar[row], end - begin);
@@ -102,9 +104,9 @@ void append_record(std::string &out, const GappedText &text, int64_t k, const Sr
     for (int64_t at = begin; at < end; at += kBlock) {
         const auto n = static_cast<size_t>(end - at < kBlock ? end - at : kBlock);
         if (at > begin) out.push_back('\n');
-        append_line(out, query, {text.query.data() + at, n}, q);
+        append_line(out, query, {text.query.data() + at, n}, q, is_minus ? -1 : 1);
         out.append(kMargin).append(text.middle.data() + at, n).push_back('\n');
-        append_line(out, target, {text.target.data() + at, n}, t);
+        append_line(out, target, {text.target.data() + at, n}, t, 1);
     }
     out.append("\n\n");
 }

@@ -14,7 +14,8 @@ struct SrspairHeader {
     std::string scoring;        // the lines of matrix and gap costs
     std::string minus_scoring;  // the same where the query's minus strand is aligned
     const int64_t *score;       // in parts of a unit, kScoreParts each
-    const int32_t *identical, *similar, *gaps, *query_start, *target_start;
+    const int32_t *identical, *similar, *gaps;
+    const int32_t *query_start, *target_start;  // 1-based numbers of the residues before the first ones shown
     const int8_t *strand;  // null: all on the forward strand
     const char *query_names, *target_names;
     const int64_t *query_name_offsets, *target_name_offsets;

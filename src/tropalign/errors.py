@@ -248,6 +248,14 @@ class TropalignWarning(UserWarning):
     """
 
 
+#: What other programs call our words.
+_SAID_ELSEWHERE = {
+    **dict.fromkeys(("glocal", "overlap", "fitting", "infix", "semi-global", "semi", "hw"), "semiglobal"),
+    **dict.fromkeys(("nw", "needle", "needleman-wunsch", "end-to-end"), "global"),
+    **dict.fromkeys(("sw", "water", "smith-waterman"), "local"),
+}
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """``; did you mean 'pairs'?`` for a word that is nearly a known one, to end a sentence with; else nothing.
 
@@ -259,5 +267,6 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     typed = word.lstrip("-").lower()
     begun = [name for name in names if name.startswith(typed)] if len(typed) > 2 else []
     swapped = [name for name in names if sorted(name) == sorted(typed)]  # two letters are half of a short word
-    near = begun if len(begun) == 1 else swapped or get_close_matches(typed, names, 1, 0.75)
+    elsewhere = [name for name in names if name == _SAID_ELSEWHERE.get(typed)]
+    near = elsewhere or (begun if len(begun) == 1 else swapped or get_close_matches(typed, names, 1, 0.75))
     return f"; did you mean {names[near[0]]!r}?" if near else ""

@@ -148,3 +148,20 @@ def test_a_chromosome_is_not_copied(tmp_path, gap):
         assert held < 0.2 * n and tracemalloc.get_traced_memory()[1] < 1.6 * n
     finally:
         tracemalloc.stop()
+
+
+def test_bedgraph_of_several_labels_has_a_track_of_each(made, tmp_path):
+    labels = ["--label", "island", "--label", "background"]
+    path = tmp_path / "x.bedgraph"
+    assert decode("--model", "cpg", made, *labels, "-o", path) == 0
+    tracks = {}
+    for line in path.read_text().splitlines():
+        if line.startswith("track "):
+            tracks[re.search('name="(.*?)"', line)[1]] = own = []
+        else:
+            own.append(line.split("\t"))
+    assert decode("--model", "cpg", made, *labels, "-o", tmp_path / "x.tsv") == 0
+    expected = {}
+    for row in rows((tmp_path / "x.tsv").read_text()):
+        expected.setdefault(row[3], []).append([row[0], row[1], row[2], row[5]])
+    assert tracks == expected and set(tracks) == {"island", "background"}

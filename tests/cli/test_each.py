@@ -12,6 +12,7 @@ import pytest
 from cli_commands import COMMAND
 
 from tropalign.cli.main import main
+from tropalign.verbs.each import stems_of
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 
@@ -236,3 +237,29 @@ def test_unreadable_file(families):
     os.chmod("families/f1.fa", 0)
     assert each("msa", *families, "-o", "out") == 5
     assert [row[2] for row in rows()] == ["done", "failed", "done", "done"]
+
+
+@pytest.mark.parametrize(
+    ("files", "stems"),
+    [
+        ("a/x.fa b/x.fa", "a_x b_x"),
+        ("a/x.fa b/x.fasta.gz c/y.fa", "a_x b_x y"),
+        ("in/a/1/x.fa in/b/1/x.fa", "a_1_x b_1_x"),
+        ("x.fa a/x.fa", "x a_x"),
+        ("./a/x.fa a/../b/x.fa", "a_x b_x"),
+        ("a/x.fa a/x.fasta b/x.fa", "x x x"),
+        ("a/x.fa a/x.fa", "x x"),
+        ("a/X.fa b/x.fa", "X x"),
+    ],
+)
+def test_files_of_one_name_are_told_apart_by_their_folders(files, stems):
+    names = files.split()
+    found = stems_of(names)
+    assert [found[name] for name in names] == stems.split()
+
+
+def test_two_folders_with_files_of_one_name(families):
+    Path("other").mkdir()
+    shutil.copy("families/f0.fa", "other/f0.fa")
+    assert main(["msa", "--each", "families/f0.fa", "other/f0.fa", "families/f1.fa", "-o", "out", "-q"]) == 0
+    assert {path.name for path in Path("out").glob("*.fasta")} == {"families_f0.fasta", "other_f0.fasta", "f1.fasta"}

@@ -264,3 +264,25 @@ def interrupts(tmp_path, start, options):
 def test_stages_on_a_terminal(few, on_terminal):
     seen = on_terminal("msa", few)
     assert "%" in seen and any(stage in seen for stage in ("posteriors", "consistency", "alignment", "refinement"))
+
+
+@pytest.mark.parametrize(
+    ("lines", "wanted"),
+    [
+        (["#=GF ID x", "#=GC RF xxxxxx", "#=GR a SS HHHHHH", "#=GS a AC X1"], "#=GC RF, #=GF ID, #=GR SS, #=GS AC"),
+        (["#=GC PP_cons 999999"], "#=GC PP_cons"),
+        (["#=GF CC by hand"], "#=GF CC"),
+        (["#=GF CC tropalign 1.0", "#=GF CC command: x"], ""),
+        (["#=GS a DE a protein"], ""),
+        ([], ""),
+    ],
+)
+@pytest.mark.parametrize("option", ["--add", "--merge"])
+def test_annotation_that_is_not_kept_is_named(option, lines, wanted, tmp_path, capsys):
+    old, new, out = (tmp_path / name for name in ("old.sto", "new.fa", "out.sto"))
+    old.write_text("\n".join(["# STOCKHOLM 1.0", *lines, "a MKVLAW", "b MKV-AW", "//", ""]))
+    new.write_text(">n\nMKVLLAW\n")
+    assert main(["msa", str(old), option, str(new), "-o", str(out)]) == 0
+    told = capsys.readouterr().err
+    assert f"warning: {old}: annotation is not kept: {wanted}\n" in told if wanted else "annotation" not in told
+    assert ("#=GS a DE a protein" in out.read_text()) == any("DE a protein" in line for line in lines)

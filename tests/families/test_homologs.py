@@ -99,6 +99,16 @@ def test_none_are_found(sets, tmp_path, capsys):
     assert (tmp_path / "x.fa").read_bytes() == (tmp_path / "y.fa").read_bytes()
 
 
+def test_a_database_of_nucleotides_is_refused(sets, tmp_path, capsys):
+    random = np.random.default_rng(3)
+    path = tmp_path / "dna.fa"
+    path.write_text("".join(f">d{k}\n{''.join(random.choice(list('ACGT'), 300))}\n" for k in range(20)))
+    family = tmp_path / "family.fa"
+    family.write_text(">a\nMKVLAWHEAGMKVLAWHEAG\n>b\nMKVLAWHEAGMKILAWHEAG\n>c\nMKVLAWHEAGMKVLAWHDAG\n")
+    assert main(["msa", str(family), "--homologs", str(path), "-o", str(tmp_path / "x.fa")]) == 3
+    assert f"{path}: the sequences look like nucleotides, and homologs are searched for" in capsys.readouterr().err
+
+
 def test_names_of_the_family_in_the_database(sets):
     family, database = sets
     renamed = {f"m{k}": database[f"r{k}"] for k in range(4)}

@@ -12,5 +12,6 @@ def test_records(write, any_table):
         top, _, bottom = row.aligned()
         assert (query.id, str(query.seq), target.id, str(target.seq)) == (row.query, top, row.target, bottom)
         strand = f" strand={'+-'[row.strand < 0]}" if any_table.strand is not None else ""
-        assert query.description == f"{row.query} {row.query_start}-{row.query_end}{strand} score={row.score}"
-        assert target.description == f"{row.target} {row.target_start}-{row.target_end}"
+        ends = (row.query_start + 1, row.query_end)[:: row.strand]
+        assert query.description == f"{row.query} {ends[0]}-{ends[1]}{strand} score={row.score}"
+        assert target.description == f"{row.target} {row.target_start + 1}-{row.target_end}"

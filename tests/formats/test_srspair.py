@@ -1,4 +1,5 @@
 import io
+import re
 from pathlib import Path
 
 import numpy as np
@@ -9,14 +10,15 @@ import tropalign
 from formats.conftest import context_for
 from formats.tables import GAP, matrix_for, random_table
 from tropalign.formats.pairs.gapped import encode_srspair
-from tropalign.sequences import PROTEIN, SequenceBatch
+from tropalign.sequences import NUCLEOTIDE, PROTEIN, SequenceBatch
 
 GOLDEN = Path(__file__).parent / "golden"
 
 
-def test_biopython_reads_it(write, any_table):
-    text = write("srspair", any_table, (5, 20)).decode()
-    mapped = [row for row in any_table if row.n_columns]
+def test_biopython_reads_it(write, proteins):
+    """Its older parser does not take positions that descend; see below for the newer one."""
+    text = write("srspair", proteins, (5, 20)).decode()
+    mapped = [row for row in proteins if row.n_columns]
     read = list(AlignIO.parse(io.StringIO(text), "emboss"))
     assert len(read) == len(mapped)
     for alignment, row in zip(read, mapped, strict=True):
@@ -58,6 +60,38 @@ def test_the_frame_and_positions_of_blocks(write, strands):
         assert int(lines[0][14:20]) == row.query_start + 1 and int(lines[1][14:20]) == row.target_start + 1
         assert int(lines[-2].split()[-1]) == row.query_end and int(lines[-1].split()[-1]) == row.target_end
         assert all(len(line.split()[2]) == 50 for line in lines[:-2])
+
+
+def test_positions_of_minus_strands_descend(write):
+    table = random_table(2, alphabet=NUCLEOTIDE, has_strand=True, empties=False)
+    text = write("srspair", table).decode()
+    n_minus = 0
+    for row, record in zip(table, text.split("# Aligned_sequences: 2\n")[1:], strict=True):
+        lines = [line for line in record.splitlines() if line.startswith(row.query)]
+        first, last = int(lines[0][14:20]), int(lines[-1].split()[-1])
+        assert (first, last) == (row.query_start + 1, row.query_end)[:: row.strand]
+        shown = str(row).splitlines()
+        lines = [line.split() for line in shown if line.startswith("query ")]
+        assert (int(lines[0][1]), int(lines[-1][3])) == (first, last)
+        n_minus += row.strand < 0
+    assert 0 < n_minus < len(table)
+
+
+def test_blocks_of_a_minus_strand_go_on_where_the_last_one_ended(tmp_path):
+    """A gap is longer than a line, so that a line has no residue of the query and repeats its last position."""
+    random = np.random.default_rng(5)
+    target = "".join(random.choice(list("ACGT"), 400))
+    query = str(SequenceBatch.from_strings([target[:120] + target[300:]]).reverse_complement()[0])
+    (table,) = tropalign.align_all({"q": query}, {"t": target}, strand="both", mode="global")
+    tropalign.write_alignments(table, tmp_path / "x.srspair")
+    for text in (str(table[0]).replace("query  ", "q "), (tmp_path / "x.srspair").read_text()):
+        lines = [line.split()[1:] for line in text.splitlines() if re.match(r"q +\d+ [-A-Z]+ +\d+$", line)]
+        position = len(query) + 1
+        for first, letters, last in lines:
+            n = len(letters.replace("-", ""))
+            assert (int(first), int(last)) == ((position - 1, position - n) if n else (position, position))
+            position -= n
+        assert position == 1 and any(not line[1].strip("-") for line in lines)
 
 
 def test_is_byte_for_byte_that_of_emboss():

@@ -96,7 +96,7 @@ def test_shows_and_converts(family):
     [
         (lambda: ta.align("", "ACG"), ta.InputError, "record 'query': the sequence is empty"),
         (lambda: ta.align("AC-G", "ACG"), ta.InputError, "'-' at position 3"),
-        (lambda: ta.align("ACGT", "ACG", mode="glocal"), ta.TropalignError, "mode 'glocal' is none of local"),
+        (lambda: ta.align("ACGT", "ACG", mode="glocal"), ta.TropalignError, "semiglobal; did you mean 'semiglobal'?"),
         (lambda: ta.align("ACGT", "ACG", gap=ta.Gap(-1, 1)), ta.ScoringError, "open cost -1 is negative"),
         (lambda: ta.align("ACGT", "ACG", gap=ta.Gap(1.00005, 1)), ta.ScoringError, "1.00005 has more than four"),
         (lambda: ta.align("ACGT", "ACG", matrix="BLOSUM99"), ta.ScoringError, "no matrix and no file 'BLOSUM99'"),

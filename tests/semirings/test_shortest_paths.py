@@ -231,6 +231,31 @@ def test_memory_is_refused_before_it_is_taken():
         shortest_paths(weights, memory_bytes=90_000 * 7)
 
 
+@pytest.mark.parametrize("dtype", "i1 i2 i4 i8 u1 u2 u4 u8 >i4 >i8 f2 f4 f8 >f8 g".split())
+def test_numbers_of_any_type_are_taken(dtype):
+    """Also those that are not computed in: they become a type that holds them."""
+    none = np.inf if np.dtype(dtype).kind == "f" else np.iinfo(dtype).max
+    matrix = np.array([[0, 3, none], [none, 0, 2], [none, none, 0]], dtype)
+    for found in (
+        shortest_paths(matrix),
+        shortest_paths(DenseGraph.from_matrix(matrix, names=range(3))),
+        shortest_paths(bipartite=(np.array([[3], [3]], dtype), matrix[2:, :2]), names=range(3)),
+    ):
+        assert found.distance(2, 0) == np.inf and found.distances[2, 0] == found.infinity
+        assert (found.distances != found.infinity).sum() == 5 + ("bipartite" not in found.method)
+    assert shortest_paths(matrix).distance(0, 2) == 5
+
+
+def test_wide_integers_are_held_exactly():
+    none = np.iinfo(np.int64).max
+    found = shortest_paths(np.array([[0, 2**50, none], [none, 0, 1], [none, none, 0]]))
+    assert found.distance(0, 2) == 2**50 + 1 and found.distances.dtype == np.float64
+    with pytest.raises(InputError, match=r"beyond 2\^53"):
+        shortest_paths(np.array([[0, 2**53 + 1], [none, 0]]))
+    with pytest.raises(InputError, match="not held exactly by float64"):
+        shortest_paths(np.array([[0, np.longdouble(1) + np.finfo(np.longdouble).eps], [1, 0]]))
+
+
 @pytest.mark.parametrize(
     ("arguments", "error", "text"),
     [

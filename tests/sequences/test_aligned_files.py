@@ -110,3 +110,149 @@ def test_rows_of_alignments_serve_as_sequences(format_name, tmp_path):
     found = tropalign.read_sequences(path)
     assert found.names == batch.names
     assert [found.text(k) for k in range(5)] == [batch.text(k) for k in range(5)]
+
+
+A, B = "ACGTACGTACGTACGT", "AC--ACGTACGAACGT"
+LAYOUTS = {
+    "relaxed": f"2 16\na {A}\nlonger_than_ten {B}\n",
+    "strict": f"2 16\nHomo sapie{A}\nPan       {B}\n",
+    "strict, blanks between": f" 2 16\nHomo sapie{A[:10]} {A[10:]}\nPan trogl {B[:10]} {B[10:]}\n",
+    "strict interleaved": f"2 16\nHomo sapie{A[:8]}\nPan trogl {B[:8]}\n\n          {A[8:]}\n          {B[8:]}\n",
+    "strict sequential": f"2 16\nHomo sapie{A[:8]}\n{A[8:]}\nPan trogl {B[:8]}\n{B[8:]}\n",
+    "interleaved": f"2 16\na {A[:8]}\nb {B[:8]}\n\n{A[8:]}\n{B[8:]}\n",
+    "interleaved, no blank line": f"2 16\na {A[:10]}\nb {B[:10]}\n{A[10:]}\n{B[10:]}\n",
+    "sequential": f"2 16\na {A[:10]}\n{A[10:]}\nb {B[:10]}\n{B[10:]}\n",
+    "sequential, unequal lines": f"2 16\na {A[:3]}\n{A[3:9]}\n{A[9:]}\nb {B[:14]}\n{B[14:]}\n",
+    "names alone": f"2 16\na\n{A}\nb\n{B}\n",
+    "names as long as groups": f"2 16\nABCDEFGHIJ {A[:6]}\n{A[6:]}\nKLMNOPQRST {B[:6]}\n{B[6:]}\n",
+    "tabs": f"2\t16\na\t{A}\nb\t{B}\n",
+    "one row": f"1 16\na {A[:8]}\n{A[8:]}\n",
+    "option I": f"2 16 I\na {A}\nb {B}\n",
+    "unicode": f"2 16\nvoil\u00e0      {A}\n\u6f22\u5b57        {B}\n",
+}
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"], ids=["lf", "crlf", "cr"])
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_layouts_of_phylip_are_told_apart_by_counting(name, end, tmp_path):
+    path = tmp_path / "x.phy"
+    path.write_bytes(LAYOUTS[name].replace("\n", end).encode())
+    names, letters = read_alignment(path)
+    assert [row.tobytes().decode() for row in letters] == [A, B][: len(names)]
+    wanted = {"one row": ("a",), "relaxed": ("a", "longer_than_ten"), "unicode": ("voil\u00e0", "\u6f22\u5b57")}
+    wanted |= {name: ("Homo sapie", "Pan trogl") for name in LAYOUTS if name.startswith("strict")}
+    wanted |= {"strict": ("Homo sapie", "Pan"), "names as long as groups": ("ABCDEFGHIJ", "KLMNOPQRST")}
+    assert names == wanted.get(name, ("a", "b"))
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("2 8\nAAAA CC\nGGGG TT\nTTTT AA\nCCCCGG\n", "can be read as sequential and as interleaved PHYLIP"),
+        ("2 8\na ACGT\nb ACGT\nACGT\n", "the first line promises 2 rows of 8 columns"),
+        ("2 8\na ACGTACGT\nb ACGTACG\n", "record 'b': 7 letters, but 8 are expected"),
+        ("3 8\na ACGTACGT\nb ACGTACGT\n", "the first line promises 3 rows, but there are 2"),
+        ("2 8\na ACGTACGT\nb ACGTACGT\nc ACGTACGT\n", "the first line promises 2 rows, but there are 3"),
+        ("2 8\na ACGT\nb ACGT\nACG\nACGTA\n", "the first line promises 2 rows of 8 columns"),
+        (2 * "2 8\na ACGTACGT\nb ACGTACGT\n", "line 4: a second alignment begins here, and one is taken"),
+        ("CLUSTAL W (1.83) multiple\n\na ACGT\n\nCLUSTAL W (1.83) multiple\n\na AC\n", "line 5: a second alignment"),
+        ("# STOCKHOLM 1.0\na ACGT\nb ACGT\n", "the last line is not //, so that the file may be truncated"),
+        ("# STOCKHOLM 1.0\na ACGT\n//\n# STOCKHOLM 1.0\na ACGT\n", "the last line is not //"),
+        ("# STOCKHOLM 1.0\na ACGT\n#=GC RF xx\n\n", "the last line is not //"),
+        ("# STOCKHOLM 1.0\ra ACGT\rb ACG", "the last line is not //"),
+    ],
+)
+def test_what_cannot_be_read_for_sure_is_refused(text, sentence, tmp_path):
+    path = tmp_path / "x"
+    path.write_text(text, newline="")
+    for read in (read_alignment, tropalign.read_alignment, tropalign.read_sequences):
+        with pytest.raises(InputError, match=sentence):
+            read(path)
+
+
+@pytest.mark.parametrize("end", ["\r\n", "\r"], ids=["crlf", "cr"])
+@pytest.mark.parametrize("name", GOOD)
+def test_line_ends_of_other_systems(name, end, tmp_path):
+    path = tmp_path / "x"
+    path.write_bytes(GOOD[name].replace(b"\n", end.encode()))
+    names, letters = read_alignment(path)
+    assert names == ("a", "b") and letters.tobytes() == b"ACGTACAC-TAC"
+
+
+def test_stockholm_may_end_in_comments_and_blanks(tmp_path):
+    path = tmp_path / "x"
+    path.write_text("# STOCKHOLM 1.0\na ACGT\n//\n\n# the end\n")
+    assert read_alignment(path)[0] == ("a",)
+
+
+NEXUS = {
+    "plain": "begin data; dimensions ntax=2 nchar=8; format datatype=dna missing=? gap=-; matrix a ACGT-CGT b "
+    "AC?TACGT; end;",
+    "nested comments": "[one [two [three]] 'quote]\nbegin data;\ndimensions ntax=2 nchar=8;\n"
+    "format datatype=dna missing=? gap=-;\nmatrix [1 [2]]\na ACGT[4[5]]-CGT\nb AC?TACGT [it's]\n;\nend;",
+    "interleaved": "begin data;\ndimensions ntax=2 nchar=8;\nformat datatype=dna interleave gap=- missing=?;\nmatrix\n"
+    "a ACGT\nb AC?T\n\na -CGT\nb ACGT\n;\nend;",
+    "match character": "begin data;\ndimensions ntax=2 nchar=8;\nformat datatype=dna interleave=yes matchchar=. "
+    "gap=-;\nmatrix\na ACGT-CGT\nb ..?.A...\n;\nend;",
+    "characters": "begin taxa;\ndimensions ntax=2;\ntaxlabels a b;\nend;\nbegin characters;\ndimensions nchar=8;\n"
+    "format missing=* gap=~ datatype=nucleotide;\nmatrix\na\nACGT\n~CGT\nb\nAC*TACGT\n;\nend;\n"
+    "begin trees;\ntree t = (a,b);\nend;",
+    "upper case": "BEGIN DATA;\nDIMENSIONS NTAX = 2 NCHAR = 8;\nFORMAT DATATYPE = DNA GAP = - MISSING = ?;\nMATRIX\n"
+    "a ACGT-CGT\nb AC?TACGT\n;\nENDBLOCK;",
+}
+
+
+@pytest.mark.filterwarnings("ignore:.*1 letter outside the nucleotide alphabet, the first '.'")
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"], ids=["lf", "crlf", "cr"])
+@pytest.mark.parametrize("name", NEXUS)
+def test_nexus(name, end, tmp_path):
+    path = tmp_path / "x.nex"
+    path.write_bytes(f"#NEXUS\n{NEXUS[name]}\n".replace("\n", end).encode())
+    names, letters = read_alignment(path)
+    assert names == ("a", "b") and letters.tobytes() == b"ACGT-CGTAC?TACGT"
+    assert tropalign.read_sequences(path).names == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("begin trees; tree t = (a,b); end;", "this NEXUS file holds no alignment"),
+        ("[ [x] begin data;", "line 2: a comment begins here and does not end"),
+        ("begin data; dimensions nchar=4; matrix a ACGT", "no semicolon, or a quote without its second one"),
+        ("begin data; dimensions nchar=4; matrix 'a ACGT;", "no semicolon, or a quote without its second one"),
+        ("begin data; dimensions nchar=4; matrix a ACGT b ACG; end;", "record 'b': 3 letters, but 4 are expected"),
+        ("begin data; dimensions nchar=4; matrix a ACGTA b ACG; end;", "record 'a': 5 letters, but 4 are expected"),
+        ("begin data; dimensions ntax=3 nchar=4; matrix a ACGT b ACGT; end;", "ntax promises 3 rows, but there are 2"),
+        ("begin data; dimensions nchar=4; format datatype=standard; matrix a 0101; end;", "data of type standard"),
+        ("begin data; dimensions nchar=4; matrix a 0101; end;", "'0' is not a residue"),
+        ("begin data; matrix a ACGT; end;", "the dimensions of the matrix lack nchar"),
+        ("begin data; dimensions nchar=x; matrix a ACGT; end;", "nchar is a number, not 'x'"),
+        ("begin data; dimensions nchar=4; format transpose; matrix a ACGT; end;", "matrices with TRANSPOSE are not"),
+        (2 * "begin data; dimensions nchar=4; matrix a ACGT; end; ", "a second alignment begins here"),
+        ("begin data; dimensions nchar=4; matrix a ACGT a ACGT; end;", "two rows have the same name"),
+        ("begin data; dimensions nchar=3; format datatype=protein; matrix a A{CD}G; end;", "not a set of nucleotides"),
+    ],
+)
+def test_nexus_that_is_refused(text, sentence, tmp_path):
+    path = tmp_path / "x.nex"
+    path.write_text(f"#NEXUS\n{text}\n")
+    with pytest.raises(InputError, match=sentence):
+        read_alignment(path)
+
+
+def test_sets_of_nucleotides_and_names_of_nexus(tmp_path):
+    path = tmp_path / "x.nex"
+    path.write_text(
+        "#nexus\nbegin data; dimensions nchar=4; format datatype=dna interleave;\nmatrix\n'it''s [a] b' A{CT}\n"
+        "c_d {A C,G}(ACGT)\n\n'it''s [a] b' GT\nc_d TT\n;\nend;\n"
+    )
+    names, letters = read_alignment(path)
+    assert names == ("it's [a] b", "c_d") and letters.tobytes() == b"AYGTVNTT"
+
+
+def test_a3m_of_equal_rows_has_its_insertions(tmp_path):
+    """The rows are of one length by chance: only the file's name says that small letters are insertions."""
+    text = ">a\nMKvVL\n>b\nMKVLa\n"
+    for name, rows in (("x.a3m", ["MKVVL-", "MK-VLA"]), ("x.a2m", ["MKVVL-", "MK-VLA"]), ("x.fa", ["MKvVL", "MKVLa"])):
+        (tmp_path / name).write_text(text)
+        assert [row.tobytes().decode() for row in read_alignment(tmp_path / name)[1]] == rows

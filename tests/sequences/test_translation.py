@@ -83,6 +83,17 @@ def test_no_such_code(code):
         ta.translate(ta.SequenceBatch.from_strings(["ACGTACGT"]), code)
 
 
+def test_the_genetic_code_by_its_former_name():
+    batch = ta.SequenceBatch.from_strings({"a": "ATGTGA"}, alphabet="nucleotide")
+    assert str(ta.translate(batch, genetic_code=4, frames=[1])[0]) == "MW"
+    with pytest.warns(FutureWarning, match="^code is called genetic_code now$"):
+        assert str(ta.translate(batch, code=4, frames=[1])[0]) == "MW"
+    with pytest.raises(TypeError, match="unexpected keyword argument 'table'"):
+        ta.translate(batch, table=4)
+    with pytest.raises(TypeError, match="multiple values for argument 'genetic_code'"):
+        ta.translate(batch, 11, code=4)
+
+
 @pytest.mark.parametrize("frames", [(), (0,), (1, 1), (4,), (1, -4)])
 def test_no_such_frame(frames):
     with pytest.raises(ta.errors.UsageError, match=r"give some of 1, 2, 3, -1, -2, -3, each once$"):

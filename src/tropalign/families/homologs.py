@@ -28,6 +28,7 @@ from tropalign.msa.family import unique_sequences
 from tropalign.msa.options import MOST_SEQUENCES
 from tropalign.msa.pipeline import Job
 from tropalign.profile.api import search
+from tropalign.profile.proteins import LOOK_LIKE_NUCLEOTIDES
 from tropalign.profile.queries import queries_in
 from tropalign.results.hit import Domain
 from tropalign.results.hits import Hits
@@ -103,14 +104,20 @@ def homologs_of(batch: SequenceBatch, targets: Any, options: HomologOptions, **h
     Raises
     ------
     InputError
-        What reading the targets raises.
+        What reading the targets raises; targets that look like nucleotides.
     """
     first, _ = unique_sequences(batch)
     members = batch[first]
     models = list(queries_in(_fasta_of(members), "sequences", "protein", keeps_text=False))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", TropalignWarning)  # of letters that no protein has
+    with warnings.catch_warnings(record=True) as told:  # of letters that no protein has, which does not matter
+        warnings.simplefilter("always", TropalignWarning)
         hits = search(models, targets, thresholds=Thresholds(E=options.most_evalue), **how)
+    if any(LOOK_LIKE_NUCLEOTIDES in str(warning.message) for warning in told):
+        raise InputError(
+            f"{LOOK_LIKE_NUCLEOTIDES}, and homologs are searched for among proteins: name a database of proteins, or "
+            "translate this one (from Python, tropalign.translate)",
+            file=targets if isinstance(targets, str) else None,
+        )
     found = list(_chosen(hits, members, options.most_per_member, max(MOST_SEQUENCES - len(batch), 0)))
     n_helped = len({domain.hit.query.name for domain, _ in found})
     return Homologs(_batch_of(found, set(batch.names)) if found else None, n_helped, len(members))

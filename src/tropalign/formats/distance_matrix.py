@@ -232,6 +232,29 @@ def distance_format(path: str) -> str:
     return SUFFIXES.get(suffix, "phylip")
 
 
+def phylip_names(names: tuple[str, ...]) -> list[str]:
+    """Names without blanks, for matrices in PHYLIP format, padded.
+
+    Raises
+    ------
+    InputError
+        A name is empty, or that of an earlier row with underscores for its blanks.
+
+    Examples
+    --------
+    >>> phylip_names(("Homo sapiens", "a"))
+    ['Homo_sapiens', 'a         ']
+    """
+    found: dict[str, None] = {}
+    for name in names:
+        word = "_".join(name.split())
+        if not word or word in found:
+            what = "in PHYLIP a name has _ for blanks, and this one would be empty or that of another row"
+            raise InputError(f"{what}: rename the sequence, or write tsv", record=name)
+        found[word] = None
+    return [f"{word:<10}" for word in found]
+
+
 def write_distance_matrix(
     names: tuple[str, ...], condensed: NDArray[np.float64], out: IO[bytes], form: str, has_comments: bool = True
 ) -> None:
@@ -253,10 +276,9 @@ def write_distance_matrix(
     comments = f"{VALUES.decode()} distance\n" if has_comments else ""
     head = f"{n}\n" if form == "phylip" else comments + "\t".join(["", *names]) + "\n"
     out.write(head.encode())
-    for k, name in enumerate(names):
+    for k, name in enumerate(phylip_names(names) if form == "phylip" else names):
         row = np.zeros(n)
         row[:k] = condensed[begins[:k] + k]
         row[k + 1 :] = condensed[begins[k] + k + 1 : begins[k] + n]
         values = [f"{value:.8f}" for value in row.tolist()]
-        line = f"{'_'.join(name.split()):<10} {' '.join(values)}" if form == "phylip" else "\t".join([name, *values])
-        out.write(f"{line}\n".encode())
+        out.write(((" " if form == "phylip" else "\t").join([name, *values]) + "\n").encode())

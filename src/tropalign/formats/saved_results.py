@@ -315,10 +315,13 @@ def _check_lines(hits: Hits) -> None:
 
 
 def _query(entries: Any) -> Query:
-    """A query from its fields in their order, each of its type."""
+    """A query from its fields in their order, each of its type; files of earlier versions lack the last one."""
     values: list[Any] = []
-    for field, value in zip(fields(Query), entries, strict=True):
-        if field.name in ("gathering", "trusted", "noise"):
+    own = fields(Query)[: max(len(entries), len(fields(Query)) - 1)]
+    for field, value in zip(own, entries, strict=True):
+        if field.name == "is_sequence":
+            value = value is True
+        elif field.name in ("gathering", "trusted", "noise"):
             value = None if value is None else (float(value[0]), float(value[1]))
         elif field.name == "length":
             value = _number(value, 2**31)

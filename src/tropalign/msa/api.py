@@ -10,7 +10,7 @@ from tropalign.machine.memory import budget_of
 from tropalign.msa import pipeline
 from tropalign.msa.arguments import AligningArguments, FamilyArguments
 from tropalign.msa.family import family_of
-from tropalign.msa.files import read_alignment
+from tropalign.msa.files import read_to_extend
 from tropalign.msa.guide_tree import GuideTree, parse_guide_tree, read_guide_tree
 from tropalign.msa.options import (
     ConsistencyOptions,
@@ -193,7 +193,7 @@ def merge_alignments(call: MergingArguments) -> MultipleAlignment:
 def _alignment(given: Any, alphabet: Alphabet | None = None) -> MultipleAlignment:
     """An alignment; one from a file is read with that alphabet, and refused where a row is of another kind."""
     if isinstance(given, str | os.PathLike):
-        found = read_alignment(given, alphabet=alphabet)
+        found = read_to_extend(given, alphabet=alphabet)
         check_kinds(found.sequences, file_name(given))
         return found
     if not isinstance(given, MultipleAlignment):

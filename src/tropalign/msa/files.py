@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tropalign.errors import UsageError
+import numpy as np
+from numpy.typing import NDArray
+
+from tropalign.errors import TropalignWarning, UsageError, listed, shown
 from tropalign.execution.files import check_outputs, check_terminal, output_name, write_to
 from tropalign.formats.aligned import AlignedContext, title_of
 from tropalign.formats.header import Header
@@ -15,13 +19,14 @@ from tropalign.results.format_names import MultipleFormat
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.sequences import aligned_files
 from tropalign.sequences.alphabet import AlphabetLike, alphabet_of
+from tropalign.sequences.files import file_name
 
 if TYPE_CHECKING:
     from tropalign.sequences.files import Source
 
 
 def read_alignment(path: Source, *, alphabet: AlphabetLike | None = None) -> MultipleAlignment:
-    """Reads a multiple alignment: FASTA, Clustal, Stockholm, PHYLIP or MSF, by the first line.
+    """Reads a multiple alignment: FASTA, Clustal, Stockholm, PHYLIP, NEXUS or MSF, by the first line.
 
     Parameters
     ----------
@@ -44,9 +49,32 @@ def read_alignment(path: Source, *, alphabet: AlphabetLike | None = None) -> Mul
     >>> tropalign.read_alignment("examples/16s/ref.phy.gz").shape
     (802, 3644)
     """
-    names, letters, descriptions = aligned_files.read_described(path)
+    return _alignment(*aligned_files.read_described(path), alphabet)
+
+
+def _alignment(
+    names: tuple[str, ...],
+    letters: NDArray[np.uint8],
+    descriptions: tuple[str, ...],
+    alphabet: AlphabetLike | None,
+) -> MultipleAlignment:
     made = MultipleAlignment.from_rows(names, letters, None if alphabet is None else alphabet_of(alphabet))
     return replace(made, sequences=replace(made.sequences, descriptions=descriptions)) if any(descriptions) else made
+
+
+def read_to_extend(path: Source, *, alphabet: AlphabetLike | None = None) -> MultipleAlignment:
+    """An alignment like that of `read_alignment`, to which rows are added.
+
+    Warns
+    -----
+    TropalignWarning
+        Annotation in Stockholm's format, which the extended alignment does not have.
+    """
+    names, letters, descriptions, annotation = aligned_files.annotation_of(path)
+    if annotation:
+        text = f"{shown(file_name(path))}: annotation is not kept: {listed(annotation)}"
+        warnings.warn(text, TropalignWarning, stacklevel=2)
+    return _alignment(names, letters, descriptions, alphabet)
 
 
 def write_alignment(

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import FrozenInstanceError, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar, dataclass_transform
 
-from tropalign.errors import UsageError, named
+from tropalign.errors import UsageError, did_you_mean, named
 from tropalign.options.kinds import Choices, Kind
 
 if TYPE_CHECKING:
@@ -318,7 +318,8 @@ class Options:
             if one.choices is None or value is one.default:
                 continue
             if not isinstance(value, str) or value not in one.choices:
-                raise UsageError(f"{named(name)} {value!r} is none of {', '.join(one.choices)}")
+                near = did_you_mean(value, one.choices) if isinstance(value, str) else ""
+                raise UsageError(f"{named(name)} {value!r} is none of {', '.join(one.choices)}{near}")
 
     def set(self, name: str, value: Any) -> None:
         """Gives a field its final value, while the object is made."""

@@ -6,6 +6,7 @@ import io
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import chain, islice
 
 import numpy as np
 
@@ -36,12 +37,15 @@ class AlignmentText:
         How many lines of its file stand before; None where the file is not Stockholm.
     names
         What its rows are called, where the text numbers them.
+    is_alone
+        Whether its file holds no other alignment.
     """
 
     text: bytes
     number: int
     line: int | None
     names: tuple[str, ...] = ()
+    is_alone: bool = True
 
 
 class BuildTask:
@@ -110,9 +114,11 @@ class BuildTask:
                 self._judge(one)
                 yield one
                 return
+            records = records_in(stream)
+            first = [*islice(records, 2)]
             is_empty = True
-            for number, (line, text) in enumerate(records_in(stream), 1):
-                one = AlignmentText(text, number, line)
+            for number, (line, text) in enumerate(chain(first, records), 1):
+                one = AlignmentText(text, number, line, is_alone=len(first) < 2)
                 if number == 1:
                     self._judge(one)
                 elif self._name is not None:
@@ -199,7 +205,7 @@ class BuildTask:
             return self._name
         if own:
             return own
-        if one.number > 1:
+        if not one.is_alone:
             raise InputError(
                 f"alignment {one.number} has no name, which each of several needs: give it a line #=GF ID NAME",
                 file=self._file,

@@ -117,7 +117,7 @@ def rounds_of(
     model, n_rows, known = query, 1 if sequence else 0, set[str]()
     for number in range(1, n_rounds + 1):
         found = search(model)
-        found = replace(found, queries=(replace(found.queries[0], sequence=sequence),))
+        found = replace(found, queries=(replace(found.queries[0], sequence=sequence, is_sequence=True),))
         hits = judged(found, thresholds)
         included = {hits.names[k] for k in np.flatnonzero(hits.is_included).tolist()}
         # Targets of one name count each, as in HMMER's list.

@@ -255,12 +255,16 @@ class Encoder:
             warnings.warn(f"{where}: {what}", TropalignWarning, stacklevel=2)
 
 
+#: How the warning of targets that are probably not proteins begins.
+LOOK_LIKE_NUCLEOTIDES = "the sequences look like nucleotides"
+
+
 def _tell_of_nucleotides(block: SequenceBlock) -> None:
     """Warns where the letters of the first sequences are those of DNA or RNA."""
     begin = block.letters[:JUDGED]
     if len(begin) >= LEAST_JUDGED and judge_alphabet(begin) == NUCLEOTIDE:
         warnings.warn(
-            f"{shown(block.file)}: the sequences look like nucleotides, and are read as proteins: translate them "
+            f"{shown(block.file)}: {LOOK_LIKE_NUCLEOTIDES}, and are read as proteins: translate them "
             "before (from Python, tropalign.translate)",
             TropalignWarning,
             stacklevel=2,

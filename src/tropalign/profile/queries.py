@@ -20,9 +20,9 @@ from tropalign.profile.model_files import OLD_TEXT, TEXT, is_binary, models_of, 
 from tropalign.profile.models import Model
 from tropalign.profile.options import QueryAlphabet, QueryKind
 from tropalign.profile.proteins import EASEL_CODES, UNKNOWN, Encoder
-from tropalign.sequences.aligned_files import BY_BIOPYTHON, CLUSTALS, read_alignment
+from tropalign.sequences.aligned_files import is_alignment, read_alignment
 from tropalign.sequences.blocks import TARGETS, blocks_of
-from tropalign.sequences.files import Source, file_name, is_stream, opened
+from tropalign.sequences.files import Source, file_name, is_stream, opened, with_line_feeds
 from tropalign.sequences.records import records_of_file
 
 STOCKHOLM = b"# STOCKHOLM"
@@ -134,7 +134,7 @@ def stockholm_in(stream: io.BufferedReader, begin: bytes, file: str, suffix: str
         A file that holds something else, or letters that stand in no alignment.
     """
     if begin.startswith(STOCKHOLM):
-        return stream.read(), ()
+        return with_line_feeds(stream.read()), ()
     if begin.startswith(b">"):
         names, rows, is_match = _fasta_rows(stream, file, is_a2m=suffix in A2M_SUFFIXES)
         return _stockholm(names, rows, is_match, file), names
@@ -154,7 +154,7 @@ def _judged(begin: bytes, stream: io.BufferedReader, file: str) -> tuple[str, io
         return "alignment" if has_gaps else "sequences", io.BufferedReader(data)
     if begin.startswith(b"@"):
         return "sequences", stream
-    if begin.startswith((STOCKHOLM, *CLUSTALS, *BY_BIOPYTHON)) or begin[:1].isdigit():
+    if is_alignment(begin) or begin[:1].isdigit():
         return "alignment", stream
     if not begin:
         raise InputError("the file is empty", file=file)

@@ -49,6 +49,7 @@ def query_of(model: Model) -> Query:
         model.noise,
         model.reference,
         model.structure,
+        is_sequence=model.is_sequence,
     )
 
 

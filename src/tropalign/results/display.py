@@ -121,7 +121,11 @@ def alignment_title(row: Alignment) -> str:
 
 
 class _Block(NamedTuple):
-    """Columns that fit a line; positions are 1-based, and those of a sequence without a letter repeat the last one."""
+    """Columns that fit a line.
+
+    Positions are 1-based; those of a query on the minus strand descend, and those of a sequence without a residue
+    repeat the last one.
+    """
 
     query_begin: int
     query: str
@@ -135,13 +139,15 @@ class _Block(NamedTuple):
 def _blocks(row: Alignment, width: int, most: int | None = None) -> list[_Block]:
     top, middle, bottom = row.aligned()
     top, bottom = top.translate(PLAIN), bottom.translate(PLAIN)
-    i, j = row.query_span()[0], row.target_start
+    step = -1 if row.strand < 0 else 1
+    i, j = row.query_end + 1 if step < 0 else row.query_start, row.target_start  # numbers of the residues before
     blocks = []
     for k in range(0, min(len(top), most or len(top)), width):
         a, m, b = top[k : k + width], middle[k : k + width], bottom[k : k + width]
         n_query, n_target = len(a) - a.count("-"), len(b) - b.count("-")
-        blocks.append(_Block(i + (n_query > 0), a, i + n_query, m, j + (n_target > 0), b, j + n_target))
-        i, j = i + n_query, j + n_target
+        query_begin, query_end = i + step * (n_query > 0), i + step * n_query
+        blocks.append(_Block(query_begin, a, query_end, m, j + (n_target > 0), b, j + n_target))
+        i, j = query_end, j + n_target
     return blocks
 
 
@@ -149,7 +155,7 @@ def alignment_text(row: Alignment) -> str:
     """What ``print`` shows: the title, then the letters of both with the midline between them."""
     if row._depth != "alignment":
         return alignment_title(row)
-    digits = len(str(max(row.query_end, row.query_span()[1], row.target_end)))
+    digits = len(str(max(row.query_end, row.target_end)))
     blocks = [
         f"query  {b.query_begin:>{digits}} {b.query} {b.query_end}\n"
         f"{'':{digits + 7}} {b.middle}\n"

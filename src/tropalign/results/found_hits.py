@@ -73,6 +73,8 @@ class Query:
         Annotation of a model (RF, CS), a letter per node; None where there is none.
     sequence
         Of a search in rounds that begins with a sequence: its residues, the first row of an alignment of its hits.
+    is_sequence
+        Whether the query of a search is a single sequence, as phmmer's and jackhmmer's are.
 
     Examples
     --------
@@ -91,6 +93,7 @@ class Query:
     reference: str | None = None
     structure: str | None = None
     sequence: str = ""
+    is_sequence: bool = False
 
     def _repr_html_(self) -> str:
         return display.record_html(self)

@@ -241,8 +241,12 @@ def otu_names(clusters: Clusters, relabel: str = "") -> tuple[str, ...]:
     seen: set[str] = set()
     for name in found:
         if not name or name in seen:
-            what = "two clusters have this name" if name else "a cluster has no name"
-            raise InputError(f"{what}: give all names with {named('relabel')}", record=name)
+            what = "two clusters would have this name" if name else "a cluster would have no name"
+            raise InputError(
+                f"{what} in the table, which takes the representative's up to its first semicolon: name the clusters "
+                f"with {named('relabel')}",
+                record=name,
+            )
         seen.add(name)
     return found
 

@@ -74,8 +74,8 @@ class ShortestPaths(Result):
     Attributes
     ----------
     distances : numpy.ndarray
-        Shape (n_sources, n), of the dtype of the weights; infinity, for integers the highest number of the type, where
-        there is no path.
+        Shape (n_sources, n), of the dtype of the weights. Where there is no path, `infinity` stands: ``inf``, or the
+        highest number of an integer type, which has no infinity.
     sources : numpy.ndarray
         int64, shape (n_sources,): the vertex that each row begins at.
     names : tuple or None
@@ -130,14 +130,14 @@ class ShortestPaths(Result):
 
     @property
     def infinity(self) -> float:
-        """What stands in `distances` where there is no path."""
+        """What stands in `distances` where there is no path: ``distances == infinity`` finds these pairs."""
         dtype = self.distances.dtype
         return float("inf") if dtype.kind == "f" else int(np.iinfo(dtype).max)
 
     def distance(self, source: Hashable, target: Hashable) -> float:
         """The length of a shortest path between two vertices, by name or by number where they have none.
 
-        Infinity where there is no path. Raises what `path` raises.
+        ``inf`` where there is no path, whatever the type of `distances`. Raises what `path` raises.
         """
         value = self.distances[self._row_of(source), self.vertex(target)]
         return float("inf") if value == self.infinity else value.item()

@@ -92,6 +92,8 @@ ZIP = b"PK\x03\x04"
 MOST_VERTICES = 10_000_000
 #: First words of a line that names the columns, where edges have no weights.
 HEADER_WORDS = ("from", "source", "node1", "u")
+#: Two names and a weight with a decimal comma, between blanks or semicolons.
+_DECIMAL_COMMA = re.compile(rb"\s*[^\s,;]+(?:\s+|\s*;\s*)[^\s,;]+(?:\s+|\s*;\s*)([+-]?\d+,\d+(?:[eE][+-]?\d+)?)\s*")
 #: Bounds below which distances of whole numbers surely stay: they are computed in the smallest type that holds them.
 _BOUNDS = {"int16": 2**14 - 2, "int32": 2**30 - 2}
 
@@ -191,6 +193,13 @@ def _edges(stream: io.BufferedReader, file: str) -> Iterator[tuple[int, list[str
             raise InputError("this is no text of edges (from, to, weight)", file=file, line=number)
         if is_first:
             separator = next((mark for mark in (b"\t", b",") if mark in line), None)
+        if separator == b"," and (match := _DECIMAL_COMMA.fullmatch(line)):
+            raise InputError(
+                f"the comma of {decoded(match[1])} may separate digits or fields: write a decimal point, or put tabs "
+                "between the fields",
+                file=file,
+                line=number,
+            )
         fields = [decoded(field.strip()) for field in line.split(separator)]
         if len(fields) not in (2, 3) or "" in fields:
             between = {b"\t": "tabs", b",": "commas"}.get(separator or b"", "spaces or tabs")
@@ -217,7 +226,8 @@ def _weight(text: str, file: str, line: int) -> float:
     except ValueError:
         weight = float("nan")
     if weight != weight or weight == float("-inf"):
-        raise InputError(f"the weight {text[:40]!r} is not a number", file=file, line=line)
+        remedy = ": write a decimal point for the comma" if re.fullmatch(r"[+-]?\d*,\d+", text) else ""
+        raise InputError(f"the weight {text[:40]!r} is not a number{remedy}", file=file, line=line)
     if abs(weight) >= _MOST_WHOLE and _is_whole(text):
         raise InputError("the weight is 2^53 or more, which float64 does not hold exactly", file=file, line=line)
     return weight

@@ -197,8 +197,8 @@ class DenseGraph(Result):
         UsageError
             A type of weights that no distances are computed in.
         """
-        values = _array(weights, "the matrix of weights")
-        if values.dtype.kind in "iub" and values.dtype.name not in DTYPES:
+        (values,) = dense_weights(_array(weights, "the matrix of weights"))
+        if values.dtype.kind == "b":
             values = _shortest_integers(values)
         matrix = checked_matrix(values, MIN_PLUS, "the matrix of weights", is_square=True)
         n = len(matrix)
@@ -315,6 +315,52 @@ def _shortest_integers(values: NDArray[Any]) -> NDArray[Any]:
             raise InputError("weights are beyond 2^53, which float64 does not hold exactly: divide them by a number")
         return values.astype(np.float64)
     return values.astype(np.int32)
+
+
+def dense_weights(*matrices: Any) -> list[Any]:
+    """Matrices of the weights of one graph in a type that distances are computed in; infinity stays infinity.
+
+    Integers of other types become int32 if that holds all distances, else float64. Whatever is not an array of such
+    numbers is returned as it is.
+
+    Raises
+    ------
+    InputError
+        float64 does not hold a weight exactly.
+
+    Examples
+    --------
+    >>> dense_weights(np.array([[0, 255], [7, 0]], np.uint8))[0].tolist()
+    [[0, 2147483647], [7, 0]]
+    """
+    if not all(isinstance(one, np.ndarray) and not isinstance(one, np.ma.MaskedArray) for one in matrices):
+        return list(matrices)
+    if all(one.dtype.kind in "iu" for one in matrices):
+        if all(one.dtype.newbyteorder("=").name in DTYPES for one in matrices):
+            return list(matrices)
+        return _dense_integers(matrices)
+    return [_dense_floats(one) for one in matrices]
+
+
+def _dense_integers(matrices: Sequence[NDArray[Any]]) -> list[Any]:
+    infinite = [one == np.iinfo(one.dtype).max for one in matrices]
+    finite = [np.where(mask, 0, one) for mask, one in zip(infinite, matrices, strict=True)]
+    most = max(max(-int(one.min(initial=0)), int(one.max(initial=0))) for one in finite)
+    if most > 2**53:
+        raise InputError("weights are beyond 2^53, which float64 does not hold exactly: divide them by a number")
+    longest = 2 * most * sum(map(len, matrices))
+    dtype = np.dtype(np.int32 if longest < 2**30 else np.float64)
+    zero = zero_of(MIN_PLUS, dtype)
+    return [np.where(mask, zero, one).astype(dtype) for mask, one in zip(infinite, finite, strict=True)]
+
+
+def _dense_floats(matrix: NDArray[Any]) -> NDArray[Any]:
+    if matrix.dtype.kind != "f" or matrix.dtype.newbyteorder("=").name in DTYPES:
+        return matrix
+    held = matrix.astype(np.float32 if matrix.dtype.itemsize < 4 else np.float64)
+    if not np.array_equal(held, matrix, equal_nan=True):
+        raise InputError(f"weights of {matrix.dtype} are not held exactly by float64: round them to that")
+    return held
 
 
 def _cleaned(

@@ -18,7 +18,7 @@ from tropalign.machine.numbers import checked_choice, checked_memory, checked_th
 from tropalign.machine.threads import resolve_threads
 from tropalign.results.paths import ShortestPaths, Vertices
 from tropalign.semirings.closures import without_kernel
-from tropalign.semirings.graphs import DenseGraph, Graph, checked_names, graph_of
+from tropalign.semirings.graphs import DenseGraph, Graph, checked_names, dense_weights, graph_of
 from tropalign.semirings.matrices import checked_matrix
 from tropalign.semirings.semirings import MIN_PLUS, zero_of
 from tropalign.semirings.sparse_paths import search_seconds, searched
@@ -51,7 +51,8 @@ def shortest_paths(
     graph
         A matrix of weights (infinity, of an integer type its highest number, where there is no edge; any other number
         is an edge, 0 too); a sparse matrix of SciPy (what it stores is an edge, 0 too); a graph of networkx, with the
-        attribute ``weight`` of its edges, or 1; a `Graph`.
+        attribute ``weight`` of its edges, or 1; a `Graph`. Integers and floats of any type are taken: those that are
+        not computed in become int32, float32 or float64, whichever holds them.
     bipartite
         Instead of a graph: the weights from p vertices to q others, p x q, and from these back, q x p. Vertices are
         numbered through, the p first. It takes about (2 p (p + q))^2 / (p + q)^3 of a closure's time at most [1]_.
@@ -73,7 +74,7 @@ def shortest_paths(
     Returns
     -------
     ShortestPaths
-        Its distances are of the type of the weights.
+        Its distances are of the type in which they were computed; ``infinity`` stands where there is no path.
 
     Raises
     ------
@@ -116,7 +117,7 @@ def shortest_paths(
         return closing.paths(_rows(sources, closing.names, graph.n), work)
     edges = graph_of(graph, names)
     if edges is None:
-        matrix = checked_matrix(graph, MIN_PLUS, "the graph", is_square=True)
+        matrix = checked_matrix(*dense_weights(graph), MIN_PLUS, "the graph", is_square=True)
         labels = _labels(names, len(matrix))
         closing = _Closing(lambda: matrix, len(matrix), matrix.dtype, labels)
         return closing.paths(_rows(sources, labels, len(matrix)), work)
@@ -274,7 +275,8 @@ def _from_bipartite(
 ) -> ShortestPaths:
     if not isinstance(parts, tuple | list) or len(parts) != 2:
         raise UsageError("bipartite is no pair of matrices: give the weights there and those back")
-    there, back = (checked_matrix(part, MIN_PLUS, name) for part, name in zip(parts, ("M1", "M2"), strict=True))
+    held = dense_weights(*parts)
+    there, back = (checked_matrix(part, MIN_PLUS, name) for part, name in zip(held, ("M1", "M2"), strict=True))
     if there.shape != back.shape[::-1]:
         raise InputError(f"M1 is of shape {there.shape} and M2 of {back.shape}: they have to be p x q and q x p")
     if there.dtype != back.dtype:

@@ -1,4 +1,4 @@
-"""Multiple alignments from files: PHYLIP, FASTA, A3M, Stockholm, Clustal and MSF."""
+"""Multiple alignments from files: PHYLIP, FASTA, A3M, NEXUS, Stockholm, Clustal and MSF."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from numpy.typing import NDArray
 from tropalign.errors import InputError, shown
 from tropalign.sequences.alphabet import GAP_LETTERS
 from tropalign.sequences.files import Source, file_name, mistaken, read_lines, tell_of_latin_1
+from tropalign.sequences.nexus_files import BEGIN as NEXUS
+from tropalign.sequences.nexus_files import rows_of_nexus
+from tropalign.sequences.phylip_files import HEADER, MOST_DIGITS, Row, UnequalRowsError, rows_of_phylip
 from tropalign.sequences.texts import decoded
 
 if TYPE_CHECKING:
     from Bio.Align import MultipleSeqAlignment
 
-#: Digits of the numbers that a PHYLIP file begins with, at most.
-MOST_DIGITS = 15
 #: What the first line of a format begins with, where Biopython reads it.
 BY_BIOPYTHON = {
     b"# STOCKHOLM": "stockholm",
@@ -28,28 +29,31 @@ BY_BIOPYTHON = {
     b"!!NA_MULTIPLE": "msf",
     b"PileUp": "msf",
 }
-#: Clustal's format is read here: Biopython's reader does not end on some damaged files. (Nor does that of NEXUS.)
+#: Clustal's format and NEXUS are read here: Biopython's readers do not end on some damaged files.
 CLUSTALS = (b"CLUSTAL", b"MUSCLE", b"PROBCONS", b"MSAPROBS", b"Kalign")
 
 
 #: What stands for no residue; MSF's has "~" at the ends of rows, too.
 GAPS = np.frombuffer(GAP_LETTERS.encode() + b"~", np.uint8)
-_PHYLIP = re.compile(rb"\s*\d+[ \t]+\d+\s*\n")
-
-
-class UnequalRowsError(InputError):
-    """Rows of several lengths: perhaps sequences that are not aligned yet, and a caller may know what takes those."""
+#: A line of annotation of the file, of columns, of a row or of its residues, and its feature.
+_ANNOTATION = re.compile(rb"#=(?:(G[FC])|(G[SR])\s+\S+)\s+(\S+)")
+_PHYLIP = re.compile(HEADER.pattern + rb"[\r\n]")
 
 
 def is_alignment(begin: bytes) -> bool:
     """Whether a file that begins with these bytes, blanks aside, holds an alignment in a format that says so."""
-    return begin.startswith((*CLUSTALS, *BY_BIOPYTHON)) or _PHYLIP.match(begin) is not None
+    return begin.startswith((*CLUSTALS, *BY_BIOPYTHON)) or _is_nexus(begin) or _PHYLIP.match(begin) is not None
+
+
+def _is_nexus(begin: bytes) -> bool:
+    return begin.lstrip()[: len(NEXUS)].upper() == NEXUS
 
 
 def read_alignment(path: Source) -> tuple[tuple[str, ...], NDArray[np.uint8]]:
     """Names and letters of an alignment; the format is judged by the first line, compression by content.
 
-    PHYLIP is relaxed: a name ends at the first blank. Its rows are one line each, or in blocks. Rows of FASTA that are
+    PHYLIP's names are strict (10 characters) or relaxed (up to the first blank), its rows sequential or interleaved,
+    whichever gives each row the number of columns that the first line promises. Rows of FASTA that are
     of one length but for their small letters are A3M's, in which these are inserted between columns: they get columns
     of their own, begin at the left of them, and become capitals.
 
@@ -76,6 +80,17 @@ def read_alignment(path: Source) -> tuple[tuple[str, ...], NDArray[np.uint8]]:
 
 def read_described(path: Source) -> tuple[tuple[str, ...], NDArray[np.uint8], tuple[str, ...]]:
     """Names, letters, and what follows each name (FASTA's headers, Stockholm's DE), "" where nothing does."""
+    rows = _read(path)
+    return (*rows.finish(), tuple(rows.names.values()))
+
+
+def annotation_of(path: Source) -> tuple[tuple[str, ...], NDArray[np.uint8], tuple[str, ...], tuple[str, ...]]:
+    """Like `read_described`, and the kinds of Stockholm's annotation that are not among these: ``#=GC SS_cons``."""
+    rows = _read(path)
+    return (*rows.finish(), tuple(rows.names.values()), tuple(rows.annotation))
+
+
+def _read(path: Source) -> _Rows:
     file = file_name(path)
     numbered = enumerate(read_lines(path), 1)
     # A file without a letter is refused by read_lines.
@@ -86,11 +101,14 @@ def read_described(path: Source) -> tuple[tuple[str, ...], NDArray[np.uint8], tu
         _read_fasta(lines, rows)
     elif first[1].startswith(CLUSTALS):
         _read_clustal(lines, rows)
+    elif _is_nexus(first[1]):
+        text = b"\n".join(chain([b"\n" * (first[0] - 1) + first[1]], (line for _, line in numbered)))
+        _add_rows(rows_of_nexus(text, file), rows)
     elif found := [name for begin, name in BY_BIOPYTHON.items() if first[1].startswith(begin)]:
         _read_by_biopython(chain([first[1]], (line for _, line in numbered)), rows, found[0])
     else:
         _read_phylip(lines, rows)
-    return (*rows.finish(), tuple(rows.names.values()))
+    return rows
 
 
 class _Rows:
@@ -100,8 +118,10 @@ class _Rows:
         self.file, self._may_be_a3m = file, may_be_a3m
         self.names: dict[str, str] = {}  # with what follows them
         self.letters = bytearray()
+        self.annotation: dict[str, None] = {}
         self.width: int | None = None
         self._ends = [0]
+        self._is_called_a3m = any(suffix in file.lower() for suffix in (".a2m", ".a3m"))
         self._n_matches = -1  # letters of the first row in A3M's columns
         self._is_a3m = False
         self._is_utf8 = True
@@ -140,9 +160,15 @@ class _Rows:
         if self._n_matches < 0:
             self._n_matches = int(_is_match(self._row(0)).sum())
         # Sequences that are not aligned, masked by small letters, may have as many capitals, but no gaps.
-        says_so = b"-" in self.letters or ".a3m" in self.file.lower()
+        says_so = b"-" in self.letters or self._is_called_a3m
         self._is_a3m = says_so and self._n_matches == int(_is_match(self._row(len(self._ends) - 2)).sum())
         return self._is_a3m
+
+    def _is_a3m_of_equal_rows(self) -> bool:
+        """Whether rows of the same length have insertions in different columns, which the file's name must say."""
+        if not (self._may_be_a3m and self._is_called_a3m):
+            return False
+        return len({int(_is_match(self._row(k)).sum()) for k in range(len(self.names))}) == 1
 
     def _row(self, k: int) -> NDArray[np.uint8]:
         return np.frombuffer(self.letters[self._ends[k] : self._ends[k + 1]], np.uint8)
@@ -154,7 +180,7 @@ class _Rows:
             raise InputError("the alignment has no columns", file=self.file)
         if not self._is_utf8:
             tell_of_latin_1(self.file)
-        if self._is_a3m:
+        if self._is_a3m or self._is_a3m_of_equal_rows():
             return tuple(self.names), _unfolded([self._row(k) for k in range(len(self.names))])
         return tuple(self.names), np.frombuffer(self.letters, np.uint8).reshape(len(self.names), self.width)
 
@@ -210,7 +236,7 @@ def _read_phylip(lines: Iterator[tuple[int, bytes]], rows: _Rows) -> None:
         raise InputError(
             mistaken(head, "an alignment")
             or "this is no alignment: FASTA begins with '>', PHYLIP with two numbers, Stockholm with '# STOCKHOLM', "
-            "Clustal with 'CLUSTAL', MSF with '!!' or 'PileUp'",
+            "Clustal with 'CLUSTAL', NEXUS with '#NEXUS', MSF with '!!' or 'PileUp'",
             file=rows.file,
             line=number,
         )
@@ -220,25 +246,14 @@ def _read_phylip(lines: Iterator[tuple[int, bytes]], rows: _Rows) -> None:
             file=rows.file,
             line=number,
         )
-    n_rows, rows.width = int(words[0]), int(words[1])
-    waiting: list[tuple[int, bytes, list[bytes]]] = []  # rows of several blocks
-    for count, (number, line) in enumerate(lines):
-        if count >= n_rows and waiting:
-            waiting[count % n_rows][2].append(b"".join(line.split()))
-        else:
-            words = line.split(None, 1)
-            text = b"".join(words[1].split()) if len(words) > 1 else b""
-            if waiting or (not rows.names and len(text) < rows.width):
-                waiting.append((number, words[0], [text]))
-            else:
-                rows.begin(words[0], number)
-                rows.letters += text
-    for number, name, pieces in waiting:
+    rows.width = int(words[1])
+    _add_rows(rows_of_phylip(lines, int(words[0]), rows.width, rows.file), rows)
+
+
+def _add_rows(found: Iterable[Row], rows: _Rows) -> None:
+    for number, name, pieces in found:
         rows.begin(name, number)
-        rows.letters += b"".join(pieces)
-    if len(rows.names) != n_rows:
-        found = len(rows.names)
-        raise InputError(f"the first line promises {n_rows} rows, but there are {found}", file=rows.file)
+        rows.letters += b"".join(b"".join(pieces).split())
 
 
 def _read_clustal(lines: Iterator[tuple[int, bytes]], rows: _Rows) -> None:
@@ -247,6 +262,9 @@ def _read_clustal(lines: Iterator[tuple[int, bytes]], rows: _Rows) -> None:
     for number, line in lines:
         if line[:1].isspace():  # the marks of conservation
             continue
+        if line.startswith(b"CLUSTAL ") and len(line.split()) > 3:
+            what = "a second alignment begins here, and one is taken: split the file"
+            raise InputError(what, file=rows.file, line=number)
         words = line.split()  # a name, letters, and perhaps how many residues there are so far
         if len(words) not in (2, 3) or (len(words) == 3 and not words[2].isdigit()):
             raise InputError(
@@ -259,6 +277,13 @@ def _read_clustal(lines: Iterator[tuple[int, bytes]], rows: _Rows) -> None:
 
 
 def _read_by_biopython(lines: Iterable[bytes], rows: _Rows, name: str) -> None:
+    lines = list(lines)
+    if name == "stockholm":
+        marks = (_ANNOTATION.match(line) for line in lines)
+        found = {rows.text(b"#=%b %b" % (mark[1] or mark[2], mark[3])): None for mark in marks if mark is not None}
+        # Descriptions are kept, and comments of our own say how the file was made.
+        ours = {"#=GF CC"} if any(line.startswith(b"#=GF CC tropalign") for line in lines) else set()
+        rows.annotation = {mark: None for mark in sorted(found) if mark != "#=GS DE" and mark not in ours}
     for row in biopython_rows(lines, name, rows.file):
         is_described = name == "stockholm" and row.description not in (row.id, row.name)
         description = rows.text(_bytes(row.description)) if is_described else ""
@@ -272,10 +297,13 @@ def biopython_rows(lines: Iterable[bytes], name: str, file: str) -> MultipleSeqA
     Raises
     ------
     InputError
-        No alignment, or several.
+        No alignment, or several; Stockholm without its last line.
     """
     from Bio import AlignIO
 
+    if name == "stockholm":
+        lines = list(lines)
+        _check_whole(lines, file)
     # What is outside ASCII must be no blank in Python's eyes, as some of Unicode's letters are in Latin-1's.
     text = "".join(line.decode("ascii", "surrogateescape") + "\n" for line in lines)
     try:
@@ -288,6 +316,19 @@ def biopython_rows(lines: Iterable[bytes], name: str, file: str) -> MultipleSeqA
         what = "several alignments, and one is taken: split it" if found else "no alignment: fetch it again"
         raise InputError(f"the file holds {what}", file=file)
     return found[0]
+
+
+def _check_whole(lines: list[bytes], file: str) -> None:
+    """Raise InputError if the last line of Stockholm is not ``//``; blank lines and comments may follow."""
+    for line in map(bytes.strip, reversed(lines)):
+        if line and not (line.startswith(b"#") and not line.startswith(b"#=")):
+            if line.startswith(b"//"):
+                return
+            raise InputError(
+                "read as Stockholm, this is no alignment (the last line is not //, so that the file may be truncated): "
+                "fetch it again, or add the line",
+                file=file,
+            )
 
 
 def _bytes(text: object) -> bytes:

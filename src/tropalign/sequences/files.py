@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -130,7 +131,10 @@ def text_of(data: bytes, source: Source) -> str:
 
 
 def read_lines(source: Source) -> Iterator[bytes]:
-    """The lines of a file without their ends, decompressed as they are taken. Raises what `read_text` does."""
+    """The lines of a file without their ends, decompressed as they are taken. Raises what `read_text` does.
+
+    A line ends with a line feed, a carriage return (old Macintosh files), or both.
+    """
     is_empty = True
     with opened(source) as stream:
         first = stream.readline(FIRST_BYTES)  # a device may give zeros without end, and no line
@@ -142,9 +146,20 @@ def read_lines(source: Source) -> Iterator[bytes]:
             if is_empty:
                 line = line.removeprefix(BYTE_ORDER_MARK)
             is_empty = is_empty and not line.strip()
-            yield line.rstrip(b"\r\n")
+            yield from line.rstrip(b"\r\n").split(b"\r")
     if is_empty:
         raise InputError("the file is empty", file=file_name(source))
+
+
+def with_line_feeds(data: bytes) -> bytes:
+    """The text with a line feed for each carriage return that stands alone, as in old Macintosh files.
+
+    Examples
+    --------
+    >>> with_line_feeds(b"one\\rtwo\\r\\nthree")
+    b'one\\ntwo\\r\\nthree'
+    """
+    return re.sub(rb"\r(?!\n)", b"\n", data) if b"\r" in data else data
 
 
 def tell_of_latin_1(file: str) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence as PySequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,7 +68,9 @@ def _codons(lengths: NDArray[np.int64], frames: PySequence[int]) -> NDArray[np.i
     return found
 
 
-def translate(batch: SequenceBatch, code: int = 1, frames: PySequence[int] = FRAMES) -> SequenceBatch:
+def translate(
+    batch: SequenceBatch, genetic_code: int = 1, frames: PySequence[int] = FRAMES, **former: Any
+) -> SequenceBatch:
     """The proteins of each frame of nucleotide sequences.
 
     Frame +1 begins at the first nucleotide, +2 and +3 at the next ones; -1 to -3 at those of the other strand, as BLAST
@@ -77,10 +81,12 @@ def translate(batch: SequenceBatch, code: int = 1, frames: PySequence[int] = FRA
     ----------
     batch
         Nucleotide sequences.
-    code
+    genetic_code
         NCBI's number of a genetic code: 1 is the standard one, 11 that of bacteria.
     frames
         Some of 1, 2, 3, -1, -2, -3.
+    **former
+        ``code``, the former name of `genetic_code`; a FutureWarning says so.
 
     Returns
     -------
@@ -113,7 +119,7 @@ def translate(batch: SequenceBatch, code: int = 1, frames: PySequence[int] = FRA
     asked = tuple(frames)
     if not asked or len(set(asked)) < len(asked) or not set(asked) <= set(FRAMES):
         raise UsageError(f"frames {asked}: give some of 1, 2, 3, -1, -2, -3, each once")
-    table = codon_table(code)
+    table = codon_table(_by_todays_name(genetic_code, former))
     n_codons = _codons(batch.lengths, asked)
     if (is_short := ~n_codons.any(1)).any():
         record = batch.names[int(is_short.argmax())]
@@ -147,6 +153,19 @@ def _fill(
     first = np.repeat(source.offsets[:-1] + start, n_codons) + 3 * places
     codes = source.codes
     made[np.repeat(begins, n_codons) + places] = table[codes[first], codes[first + 1], codes[first + 2]]
+
+
+def _by_todays_name(genetic_code: int, former: dict[str, Any]) -> int:
+    """The genetic code by the name of today or by the former one, of which a warning tells."""
+    if not former:
+        return genetic_code
+    if unknown := former.keys() - {"code"}:
+        raise TypeError(f"translate() got an unexpected keyword argument {min(unknown)!r}")
+    if genetic_code != 1:
+        raise TypeError("translate() got multiple values for argument 'genetic_code'")
+    warnings.warn("code is called genetic_code now", FutureWarning, stacklevel=3)
+    found: int = former["code"]
+    return found
 
 
 def codon_table(code: int) -> NDArray[np.uint8]:

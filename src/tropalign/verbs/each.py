@@ -140,6 +140,29 @@ def stem_of(file: str) -> str:
     return path.stem
 
 
+def stems_of(files: Sequence[str]) -> dict[str, str]:
+    """How the outputs of each file are called: by its stem, and for files that share one by their folders, too.
+
+    Folders that all of these files have in common are left out. Files without different folders keep their stem.
+
+    Examples
+    --------
+    >>> list(stems_of(["run1/x.fa", "run2/x.fa", "run1/y.fa"]).values())
+    ['run1_x', 'run2_x', 'y']
+    """
+    by_stem: dict[str, list[str]] = {}
+    for file in files:
+        by_stem.setdefault(stem_of(file), []).append(file)
+    found = {file: stem_of(file) for file in files}
+    for alike in by_stem.values():
+        folders = [Path(os.path.abspath(file)).parent for file in alike]
+        if len(set(folders)) == len(alike) > 1:
+            shared = os.path.commonpath(folders)
+            for file, folder in zip(alike, folders, strict=True):
+                found[file] = "_".join((*folder.relative_to(shared).parts, found[file]))
+    return found
+
+
 class Each:
     """A verb over many files.
 
@@ -155,11 +178,13 @@ class Each:
         self._command, self._asked = command, list(files)
         self._folder = Path(self._value("output"))
         self._hashes: dict[str, str] = {}  # of files that all commands read
+        self._stems: dict[str, str] = {}  # of outputs, by file
 
     def run(self) -> None:
         """Does each of the files, as far as that is not done. Raises SomeFailed after the last one."""
         self._check()
         files = self._files()
+        self._stems = stems_of(files)
         works = [Work(file, self._for(file), self._cost(file)) for file in files]
         self._check_names(works)
         works[0].command.check()
@@ -267,7 +292,7 @@ class Each:
 
     def _for(self, file: str) -> Command:
         """The command of a file."""
-        base = str(self._folder / stem_of(file))
+        base = str(self._folder / self._stems[file])
         values: dict[str, Any] = {
             name: f"{base}{self._value(name)}" for name in self._side_outputs() if self._value(name) is not None
         }
@@ -297,7 +322,8 @@ class Each:
                     both = f"{taken[path.name]} and {work.file}"
                     if taken[path.name] == work.file:
                         both = f"{work.file}, named twice" if self._asked.count(work.file) > 1 else work.file
-                    self._command.refuse(f"two outputs would be {path} (of {both}): give each its own name")
+                    remedy = "leave one out, or rename one"
+                    self._command.refuse(f"two outputs would be {path} (of {both}): {remedy}")
             taken |= {path.name: work.file for path in self._outputs(work.command)}
 
     def _outputs(self, command: Command) -> list[Path]:

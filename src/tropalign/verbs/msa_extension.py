@@ -71,7 +71,7 @@ def extend(command: Msa, outputs: list[Output]) -> None:
     from tropalign.machine.memory import left_for_job
     from tropalign.msa.api import add_sequences, merge_alignments
     from tropalign.msa.family import read_family
-    from tropalign.msa.files import read_alignment
+    from tropalign.msa.files import read_to_extend
     from tropalign.sequences.alphabet import ALPHABETS
     from tropalign.sequences.files import file_name
     from tropalign.sequences.kinds import check_kinds
@@ -79,7 +79,7 @@ def extend(command: Msa, outputs: list[Output]) -> None:
     allowed = memory_allowed(command.memory, "-")
     alphabet = ALPHABETS.get(command.alphabet)
     is_judged = alphabet is None
-    alignment = read_alignment(command.family[0], alphabet=alphabet)
+    alignment = read_to_extend(command.family[0], alphabet=alphabet)
     if is_judged:
         check_kinds(alignment.sequences, file_name(command.family[0]))
     held, kind = alignment.sequences.held_bytes, alignment.sequences.alphabet
@@ -93,7 +93,7 @@ def extend(command: Msa, outputs: list[Output]) -> None:
             found = add_sequences(alignment, new, memory_bytes=memory_bytes, **how)
         else:
             assert command.merge is not None
-            other = read_alignment(command.merge, alphabet=kind)
+            other = read_to_extend(command.merge, alphabet=kind)
             if is_judged:
                 check_kinds(other.sequences, file_name(command.merge))
             memory_bytes = left_for_job(allowed, held + other.sequences.held_bytes)

@@ -30,6 +30,7 @@ def read_taxa(options: MakeTree, memory_bytes: int, show: Show) -> Distances | T
     """Reads the input: distances, what they are made of, or a tree."""
     from tropalign.formats.distance_matrix import is_distance_matrix, parse_distance_matrix
     from tropalign.sequences.files import can_be_read_twice, file_name, read_lines
+    from tropalign.sequences.nexus_files import holds_only_alignment
     from tropalign.sequences.texts import decoded
     from tropalign.trees.nexus import is_nexus
 
@@ -38,7 +39,9 @@ def read_taxa(options: MakeTree, memory_bytes: int, show: Show) -> Distances | T
     is_kept = not can_be_read_twice(options.taxa)
     lines = list(read_lines(options.taxa)) if is_kept else read_lines(options.taxa)
     first = next(line for line in lines if line.strip())
-    is_tree = first.lstrip().startswith((b"(", b"[")) or is_nexus(decoded(first))  # or a comment such as [&R] before it
+    is_tree = first.lstrip().startswith((b"(", b"["))  # or a comment such as [&R] before it
+    if is_nexus(decoded(first)):
+        is_tree = not holds_only_alignment(lines if is_kept else read_lines(options.taxa))
     if is_tree:
         return _given_tree(options, b"\n".join(lines if is_kept else read_lines(options.taxa)))
     if not is_distance_matrix(first):

@@ -55,6 +55,21 @@ def stockholm_lines(alignment: MultipleAlignment, names: list[bytes]) -> Iterato
     yield b"//\n"
 
 
+def check_headers(names: tuple[str, ...]) -> None:
+    """Raise InputError if headers do not keep the names of records apart, which readers end at the first blank."""
+    rows.check_names(names)
+    seen = set[bytes]()
+    for name in names:
+        words = name.encode().split(None, 1)
+        if not words or words[0] in seen or not name.encode().startswith(words[0]):
+            raise InputError(
+                "a name in FASTA, A2M and A3M ends at its first blank, and this one would be empty or that of another "
+                "row: rename the sequence, or write nexus",
+                record=name,
+            )
+        seen.add(words[0])
+
+
 def _one_line(description: str, name: bytes) -> bytes:
     """A description as it is. Raises InputError where it has a line break."""
     if "\n" in description or "\r" in description:
@@ -107,7 +122,7 @@ LOWER = np.frombuffer(_LETTERS.lower(), np.uint8)
 def encode_a2m(alignment: MultipleAlignment, context: AlignedContext) -> bytes:
     """The records: upper case and ``-`` in columns of nodes (of the first row, where there is no model), else lower."""
     is_match = alignment.letters[0] != GAP if alignment.is_node is None else alignment.is_node
-    rows.check_names(alignment.names)
+    check_headers(alignment.names)
     descriptions = alignment.sequences.descriptions or ("",) * len(alignment)
     out = bytearray()
     for k, (name, description) in enumerate(zip(alignment.names, descriptions, strict=True)):

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tropalign.errors import InputError
 from tropalign.formats.aligned import AlignedContext
-from tropalign.formats.aligned.profile import stockholm_lines
+from tropalign.formats.aligned.profile import check_headers, stockholm_lines
 from tropalign.formats.format import Codec, concatenated
 from tropalign.formats.header import Header, one_line
 from tropalign.results import rows
@@ -50,8 +50,8 @@ def words(alignment: MultipleAlignment, format_name: str, marks: tuple[str, ...]
 
 
 def lines(alignment: MultipleAlignment) -> list[bytes]:
-    """The names in UTF-8, for formats in which the end of a line ends a name; InputError where a name has one."""
-    rows.check_names(alignment.names)
+    """The names in UTF-8, for formats whose headers hold a name and a description."""
+    check_headers(alignment.names)
     return [name.encode() for name in alignment.names]
 
 
@@ -160,7 +160,8 @@ def nexus_header(header: Header, context: object) -> bytes:
 
 def nexus_blocks(alignment: MultipleAlignment, context: AlignedContext) -> Iterator[bytes]:
     """The block, a line per row."""
-    names, table = padded([quoted(name) for name in lines(alignment)]), nexus_letters(alignment)
+    rows.check_names(alignment.names)
+    names, table = padded([quoted(name.encode()) for name in alignment.names]), nexus_letters(alignment)
     yield b"\nbegin data;\n"
     yield f"dimensions ntax={len(alignment)} nchar={alignment.n_columns};\n".encode()
     yield f"format datatype={datatype(alignment)} missing=? gap=-;\nmatrix\n".encode()

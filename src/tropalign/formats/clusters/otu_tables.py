@@ -27,11 +27,17 @@ UNASSIGNED = "Unassigned"
 
 
 def _counted(clusters: Clusters | OtuTable, context: ClustersContext) -> OtuTable:
-    """The table of clusters."""
+    """The table of clusters. Raises InputError for a name that readers of such tables refuse."""
     if isinstance(clusters, OtuTable):
-        return clusters
-    assert context.table_of is not None  # who asks for a table says how
-    return context.table_of(clusters)
+        table = clusters
+    else:
+        assert context.table_of is not None  # who asks for a table says how
+        table = context.table_of(clusters)
+    for what, names in ("cluster", table.names), ("sample", table.samples):
+        check_names(names)
+        if not all(map(str.strip, names)):
+            raise InputError(f"a {what} has no name: rename the sequences, so that it gets one")
+    return table
 
 
 def encode_tsv(clusters: Clusters | OtuTable, context: ClustersContext) -> bytes:
@@ -55,6 +61,10 @@ def classic_text(table: OtuTable) -> bytes:
         )
     lineages = None if table.lineages is None else ["; ".join(_ranks(each)) for each in table.lineages]
     check_names([*table.names, *table.samples, *(lineages or ())])
+    marked = next((name for name in table.names if name.startswith("#")), None)
+    if marked is not None:
+        what = "a line of a classic table that begins with # is no cluster: rename it, or end the table's name in .biom"
+        raise InputError(what, record=marked)
     more = [] if lineages is None else [LINEAGE_COLUMNS[0]]
     text = bytearray("\t".join(["#OTU ID", *table.samples, *more]).encode("utf-8", "backslashreplace") + b"\n")
     ends = np.searchsorted(table.cluster, np.arange(len(table.names)), "right").tolist()

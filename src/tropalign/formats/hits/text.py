@@ -175,7 +175,8 @@ def _filter_lines(context: HitsContext) -> Iterator[str]:
 
 def query_lines(found: QueryHits, context: HitsContext) -> Iterator[str]:
     """The lines of a query: hits, their domains, statistics."""
-    query, letter = found.query, "M" if context.orientation == "search" else "L"
+    query = found.query
+    letter = "L" if context.orientation == "scan" or query.is_sequence else "M"  # residues, or nodes of a model
     yield f"Query:       {raw(query.name)}  [{letter}={query.length}]"
     if query.accession:
         yield f"Accession:   {raw(query.accession)}"

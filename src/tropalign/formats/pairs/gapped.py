@@ -2,8 +2,8 @@
 
 Where srspair differs: the program's header holds tropalign's version, command and parameters; letters that the alphabet
 takes for the same (U and T) are identical; free end gaps are not shown, nor counted. Where the query's minus strand is
-shown, the line of the matrix says so, since readers refuse lines that they do not know; its positions count on that
-strand.
+shown, the line of the matrix says so, since readers refuse lines that they do not know; its positions count down, as
+EMBOSS has them for a reversed sequence.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tropalign.formats.format import Codec, by_rows, concatenated
 from tropalign.formats.header import Header
@@ -20,19 +21,24 @@ from tropalign.results.alignments import AlignmentTable
 
 
 def encode_fasta(table: AlignmentTable, context: PairsContext) -> bytes:
-    """Headers say where the letters lie (0-based half-open); a pair without an aligned column is left out."""
+    """Headers say where the letters lie (1-based inclusive); a pair without an aligned column is left out.
+
+    On the minus strand the query's positions descend: `>a 90-11 strand=-`.
+    """
     if not table.n_columns.all():
         table = table.take(table.n_columns > 0)
     query, _, target, offsets = gapped.lines(table, wants_middle=False)
+    is_minus = np.zeros(len(table), bool) if table.strand is None else table.strand < 0
+    first, last = table.query_start + 1, table.query_end
     columns = [
         rows.names(table.queries, table.query_index, ">"),
-        rows.numbers(table.query_start, " "),
-        rows.numbers(table.query_end, "-"),
+        rows.numbers(np.where(is_minus, last, first), " "),
+        rows.numbers(np.where(is_minus, first, last), "-"),
         *([] if table.strand is None else [rows.strands(table, " strand=")]),
         rows.numbers(table.score, " score="),
         ("text", query, offsets, None, "\n"),
         rows.names(table.targets, table.target_index, "\n>"),
-        rows.numbers(table.target_start, " "),
+        rows.numbers(table.target_start + 1, " "),
         rows.numbers(table.target_end, "-"),
         ("text", target, offsets, None, "\n"),
     ]
@@ -61,6 +67,13 @@ def _scoring(context: PairsContext, strand: str = "") -> str:
     return lines
 
 
+def _numbers_before(table: AlignmentTable) -> NDArray[np.int32]:
+    """The 1-based number of the residue before the first one shown: on the minus strand that after the aligned part."""
+    if table.strand is None:
+        return table.query_start
+    return np.where(table.strand < 0, table.query_end + 1, table.query_start).astype(np.int32)
+
+
 def encode_srspair(table: AlignmentTable, context: PairsContext) -> bytes:
     """A record per pair; a pair without an aligned column is left out."""
     from tropalign import _native
@@ -73,7 +86,7 @@ def encode_srspair(table: AlignmentTable, context: PairsContext) -> bytes:
         "n_identical": table.n_identical,
         "n_similar": table.n_similar,
         "n_gaps": table.n_gaps,
-        "query_start": gapped.query_starts(table),
+        "query_start": _numbers_before(table),
         "target_start": table.target_start,
         "strand": table.strand,
         "query_names": query_names,

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError, shown
+from tropalign.formats.distance_matrix import phylip_names
 from tropalign.formats.format import Codec
 from tropalign.formats.header import Header
 from tropalign.formats.pairs import MATRIX_LAYOUTS
@@ -94,9 +95,10 @@ def _tsv(matrix: Matrix, out: IO[bytes], header: Header, context: PairsContext) 
 
 def _phylip(matrix: Matrix, out: IO[bytes], header: Header, context: PairsContext) -> None:
     """Relaxed PHYLIP: names of any length, ended by a space, as FastME, RapidNJ and IQ-TREE read them."""
+    names = phylip_names(context.queries.names)
     out.write(f"{len(matrix)}\n".encode())
-    for name, row in zip(context.queries.names, _rows(matrix, "{:.6f}", " "), strict=True):
-        out.write(f"{'_'.join(name.split()):<10} {row}\n".encode())
+    for name, row in zip(names, _rows(matrix, "{:.6f}", " "), strict=True):
+        out.write(f"{name} {row}\n".encode())
 
 
 def _npz(matrix: Matrix, out: IO[bytes], header: Header, context: PairsContext) -> None:

@@ -7,7 +7,7 @@ the rows follow.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import IO
 
 import numpy as np
@@ -74,12 +74,33 @@ def _bed_rows(segments: Segments) -> str:
 
 
 def encode_bedgraph(segments: Segments, context: SegmentsContext) -> bytes:
-    """A line per segment with its support as the value; blanks as in BED."""
+    """A line per segment with its support as the value, and the label, by which `assemble_bedgraph` makes tracks."""
     return rows_of(segments, _bedgraph_rows)
 
 
 def _bedgraph_rows(segments: Segments) -> str:
-    return "".join(f"{_word(found.sequence)}\t{found.start}\t{found.end}\t{found.support:.4f}\n" for found in segments)
+    return "".join(
+        f"{_word(found.sequence)}\t{found.start}\t{found.end}\t{found.support:.4f}\t{_word(found.label)}\n"
+        for found in segments
+    )
+
+
+def assemble_bedgraph(parts: Iterable[bytes], out: IO[bytes], header: Header, context: SegmentsContext) -> None:
+    """The rows alone if all have one label, else a track of each, in the order in which the labels appear."""
+    labels = dict.fromkeys(label for _, label in _labelled(parts))
+    for label in labels:
+        if len(labels) > 1:
+            quoted = label.replace(b'"', b"'")
+            out.write(b'track type=bedGraph name="%s" description="Support of %s"\n' % (quoted, quoted))
+        out.writelines(row + b"\n" for row, own in _labelled(parts) if own == label)
+
+
+def _labelled(parts: Iterable[bytes]) -> Iterator[tuple[bytes, bytes]]:
+    """Rows of bedGraph and their labels, part by part, so that no more than a part is held."""
+    for part in parts:
+        for line in bytes(part).split(b"\n")[:-1]:
+            row, _, label = line.rpartition(b"\t")
+            yield row, label
 
 
 def _word(text: str) -> str:
@@ -96,5 +117,5 @@ def pack(segments: Segments, context: SegmentsContext) -> Packed:
 
 TSV = Codec(encode_tsv, assemble)
 BED = Codec(encode_bed, concatenated())
-BEDGRAPH = Codec(encode_bedgraph, concatenated())
+BEDGRAPH = Codec(encode_bedgraph, assemble_bedgraph, needs_all=True)
 RESULT = result_format("segments", pack)

@@ -1,0 +1,202 @@
+"""PHYLIP alignments: strict or relaxed names, sequential or interleaved rows.
+
+The file does not say which of these layouts it has. The reader counts residues: a layout fits if each of the promised
+rows gets the promised number of columns and no line is left over.
+
+    2 8                  2 8                  2 8
+    a ACGT               a ACGT               Homo sapieACGTACGT
+    b AC-T               ACGT                 Pan troglo AC-TACGT
+    ACGT                 b AC-T
+    ACGT                 ACGT
+    interleaved          sequential           strict: the name is the first 10 characters
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from tropalign.errors import InputError
+from tropalign.sequences.texts import decoded
+
+#: Characters of a name in strict PHYLIP.
+STRICT_NAME = 10
+#: Digits of the numbers in the header, at most.
+MOST_DIGITS = 15
+#: A header: the numbers of rows and columns, and in old files the letter of the layout.
+HEADER = re.compile(rb"\s*(\d+)[ \t]+(\d+)(?:[ \t]+[IiSs])?[ \t]*")
+#: What rows of residues consist of. `_` also stands for a gap, but is more likely to be part of a name.
+_RESIDUES = re.compile(rb"[A-Za-z*?.~-]*")
+
+
+class UnequalRowsError(InputError):
+    """Rows of different lengths: the sequences may not be aligned yet, which the caller may have a remedy for."""
+
+
+class Row(NamedTuple):
+    """The line of a row's name (from 1), the name, and the pieces of its letters, which may contain blanks."""
+
+    line: int
+    name: bytes
+    pieces: list[bytes]
+
+
+class _Line(NamedTuple):
+    """A line with its number, its residues if it holds nothing else, and if it begins with a name."""
+
+    number: int
+    text: bytes
+    size: int
+    relaxed: int
+    strict: int
+
+
+class _Layout(NamedTuple):
+    """Indices of the lines of each row, and whether names are strict."""
+
+    is_strict: bool
+    rows: list[list[int]]
+
+
+def rows_of_phylip(lines: Iterable[tuple[int, bytes]], n_rows: int, width: int, file: str) -> Iterator[Row]:
+    """The rows below a header that promises `n_rows` rows of `width` columns.
+
+    Raises
+    ------
+    UnequalRowsError
+        Each row has a line, and one of these is of another length.
+    InputError
+        No layout fits, several do, or the file holds several alignments.
+    """
+    held = [_measured(number, text) for number, text in lines]
+    if len(held) == n_rows and all(line.relaxed == width for line in held):  # every layout gives the same rows
+        held.reverse()
+        while held:  # a line is released as soon as it is read
+            yield _row([held.pop()], False)
+        return
+    layout = _layout(held, n_rows, width, file)
+    for indices in layout.rows:
+        yield _row([held[k] for k in indices], layout.is_strict)
+
+
+def _layout(lines: list[_Line], n_rows: int, width: int, file: str) -> _Layout:
+    """The one layout that fits."""
+    second = next((line for line in lines[n_rows:] if HEADER.fullmatch(line.text)), None)
+    if second is not None:
+        what = "a second alignment begins here, and one is taken: split the file"
+        raise InputError(what, file=file, line=second.number)
+    fitting = _distinct(lines, n_rows, width)
+    if len(fitting) > 1:
+        fitting = [layout for layout in fitting if _holds_residues(lines, layout)] or fitting
+    if not fitting:
+        raise _misfit(lines, n_rows, width, file)
+    if len(fitting) > 1:
+        raise InputError(
+            "the rows can be read as sequential and as interleaved PHYLIP with different results: write the alignment "
+            "with one line per row, or as FASTA",
+            file=file,
+        )
+    return fitting[0]
+
+
+def _measured(number: int, text: bytes) -> _Line:
+    size = len(b"".join(text.split()))
+    first = text.split(None, 1)[0]
+    return _Line(number, text, size, size - len(first), len(b"".join(text[_strict_end(text) :].split())))
+
+
+def _strict_end(text: bytes) -> int:
+    """Index of the byte after the first 10 characters."""
+    if text[: 4 * STRICT_NAME].isascii():
+        return STRICT_NAME
+    begins = [k for k, byte in enumerate(text[: 4 * STRICT_NAME + 1]) if byte & 0xC0 != 0x80]  # of UTF-8 characters
+    return begins[STRICT_NAME] if len(begins) > STRICT_NAME else len(text)
+
+
+def _distinct(lines: list[_Line], n_rows: int, width: int) -> list[_Layout]:
+    """The layouts that fit, those that give the same rows once."""
+    found: list[_Layout] = []
+    seen = set()
+    for is_strict in (False, True):
+        for rows in (_interleaved(lines, n_rows, width, is_strict), _sequential(lines, n_rows, width, is_strict)):
+            if rows is None or any(not _name(lines[row[0]].text, is_strict) for row in rows):
+                continue
+            # Names that leave the same number of residues are the same.
+            key = (tuple(_head(lines[row[0]], is_strict) for row in rows), tuple(map(tuple, rows)))
+            if key not in seen:
+                seen.add(key)
+                found.append(_Layout(is_strict, rows))
+    return found
+
+
+def _head(line: _Line, is_strict: bool) -> int:
+    return line.strict if is_strict else line.relaxed
+
+
+def _interleaved(lines: list[_Line], n_rows: int, width: int, is_strict: bool) -> list[list[int]] | None:
+    """Lines of each row if the file has blocks; as in PHYLIP, each block has as many residues of every row."""
+    if len(lines) % n_rows:
+        return None
+    total = 0
+    for begin in range(0, len(lines), n_rows):
+        block = lines[begin : begin + n_rows]
+        sizes = {_head(line, is_strict) if begin == 0 else line.size for line in block}
+        if len(sizes) > 1:
+            return None
+        total += sizes.pop()
+    return [list(range(k, len(lines), n_rows)) for k in range(n_rows)] if total == width else None
+
+
+def _sequential(lines: list[_Line], n_rows: int, width: int, is_strict: bool) -> list[list[int]] | None:
+    """Lines of each row if a row is complete before the next one begins."""
+    rows: list[list[int]] = []
+    size = width
+    for k, line in enumerate(lines):
+        if size == width:
+            rows.append([])
+            size = _head(line, is_strict)
+        else:
+            size += line.size
+        rows[-1].append(k)
+        if size > width:
+            return None
+    return rows if size == width and len(rows) == n_rows else None
+
+
+def _name(text: bytes, is_strict: bool) -> bytes:
+    return text[: _strict_end(text)].strip() if is_strict else text.split(None, 1)[0]
+
+
+def _row(lines: list[_Line], is_strict: bool) -> Row:
+    first = lines[0].text
+    rest = first[_strict_end(first) :] if is_strict else b"".join(first.split(None, 1)[1:])
+    return Row(lines[0].number, _name(first, is_strict), [rest, *(line.text for line in lines[1:])])
+
+
+def _holds_residues(lines: list[_Line], layout: _Layout) -> bool:
+    """Whether all pieces of the rows consist of letters and gaps, so that no name is among them."""
+    rows = (_row([lines[k] for k in indices], layout.is_strict) for indices in layout.rows)
+    return all(_RESIDUES.fullmatch(b"".join(piece.split())) for row in rows for piece in row.pieces)
+
+
+def _misfit(lines: list[_Line], n_rows: int, width: int, file: str) -> InputError:
+    """The error for rows that fit no layout."""
+    if len(lines) < n_rows:
+        return InputError(f"the first line promises {n_rows} rows, but there are {len(lines)}", file=file)
+    wrong = next((line for line in lines if line.relaxed != width), lines[-1])
+    if len(lines) == n_rows:
+        return UnequalRowsError(
+            f"{wrong.relaxed} letters, but {width} are expected: rows of an alignment are equally long",
+            file=file,
+            record=decoded(_name(wrong.text, False)),
+            line=wrong.number,
+        )
+    if all(line.relaxed == width for line in lines):
+        return InputError(f"the first line promises {n_rows} rows, but there are {len(lines)}", file=file)
+    return InputError(
+        f"the first line promises {n_rows} rows of {width} columns, but the lines below it hold other numbers of "
+        "residues, read as interleaved or sequential PHYLIP with strict or relaxed names: the file may be truncated, "
+        "or the first line wrong",
+        file=file,
+    )
