@@ -20,10 +20,10 @@ def test_a_node_per_line_and_lengths_of_32_bits():
 
 
 def test_names_are_those_that_clustalw_gives_its_sequences():
-    tree = "('a''b;[1]':0.5,'c,d:e(f)':0.25,'g|h':1);"
-    plain = tropalign.MultipleAlignment.from_rows(["a'b;[1]", "c,d:e(f)", "g|h"], ["MKV"] * 3)
+    tree = "('a''b;{1}':0.5,'c,d:e(f)':0.25,'g|h':1);"
+    plain = tropalign.MultipleAlignment.from_rows(["a'b;{1}", "c,d:e(f)", "g|h"], ["MKV"] * 3)
     alignment = tropalign.MultipleAlignment(plain.sequences, plain.columns, plain.n_columns, tree=tree)
-    assert encode_dnd(alignment, AlignedContext()) == b"(\na'b_[1]:0.5,\nc_d_e_f_:0.25,\ng|h:1.0);\n"
+    assert encode_dnd(alignment, AlignedContext()) == b"(\na'b_{1}:0.5,\nc_d_e_f_:0.25,\ng|h:1.0);\n"
 
 
 def test_one_sequence():

@@ -50,6 +50,7 @@ _UNEXPECTED = {
     ",": "this comma is outside of the brackets of the tree",
     ":": "this node has a second length",
 }
+_HAS_LENGTH = re.compile(rf"(?:{LABEL})?\s*:")
 _BRACKET = re.compile(r"[\[\]]")
 _STATEMENT = re.compile(rf"(?:{LABEL}|[\s(),:'\"])*+;?")
 _LINE_END = re.compile(r"\r\n|\r|\n")
@@ -229,7 +230,7 @@ def tree_at(source: TreeText, at: int, *, has_numbers: bool = False) -> tuple[No
             maker.take_bare_support()
             return nodes, at
         elif sign in ("", ";"):
-            raise source.error(above[-1][1], "this bracket is not closed: the file may be cut short")
+            raise source.error(above[-1][1], "this bracket is not closed", "the file may be cut short")
         else:
             raise maker.unexpected(at - 1, plain[begin : at - 1].strip())
 
@@ -316,7 +317,7 @@ class _Maker:
             problem, remedy = "this quote is not closed", f"close it with {sign}, and double one that is part of a name"
         elif sign in _UNEXPECTED:
             problem = _UNEXPECTED[sign]
-        elif ":" in before:
+        elif _HAS_LENGTH.match(before):
             problem, remedy = f"{_excerpt(rest)} stands behind a length", "a comma may be missing"
         else:
             problem = f"{_excerpt(rest)} stands behind the label {_excerpt(before)}"

@@ -53,7 +53,7 @@ def _parse_nexus(text: str, file: str) -> Nodes:
     source = TreeText(text, file)
     found: Nodes | None = None
     n_trees, block = 0, ""
-    taxa: list[str] = []
+    taxa: list[list[str]] = []
     names: dict[str, str] = {}
     at = text.index("#") + len(BEGIN)
     while word := _WORD.match(source.plain, at):
@@ -62,13 +62,13 @@ def _parse_nexus(text: str, file: str) -> Nodes:
             named = _WORD.match(source.plain, word.end())
             block, names = named[1].lower() if named else "", {}
         elif verb == "taxlabels" and block in ("taxa", "data", "characters"):
-            taxa = _words(source, word.end())
+            taxa.append(_words(source, word.end()))
         elif block == "trees" and verb == "translate":
             names = _translation(source, word.end())
         elif block == "trees" and verb in ("tree", "utree"):
             n_trees += 1
             if n_trees == 1:
-                found = _tree(source, word, names or _numbered(taxa))
+                found = _tree(source, word, names or (_numbered(taxa[0]) if len(taxa) == 1 else {}))
         block = "" if verb in ("end", "endblock") else block
         at = source.statement_end(at)
         if source.plain[at - 1] != ";":

@@ -247,7 +247,10 @@ def parse_tree(text: str, file: str = "the tree") -> Tree:
         if name in seen:
             raise InputError(f"two taxa are called {name!r}: give each its own name", file=file)
         seen.add(name)
-    inner = [node for node in range(len(below) - 1, -1, -1) if below[node]]
+    top = 0
+    while len(below[top]) == 1:  # a root that joins nothing
+        top = below[top][0]
+    inner = [node for node in range(len(below) - 1, top - 1, -1) if below[node]]
     order = [*leaves, *inner]
     number = dict(zip(order, range(len(order)), strict=True))
     children = tuple(tuple(number[child] for child in below[node]) for node in inner)
