@@ -128,10 +128,13 @@ def test_polytomies_are_resolved():
         ("(((a:1e308):1,b:1):1,c:1,d:1);", "a branch of length 1e.308: lengths are numbers up to 1e.300$"),
         ("", "the tree: the file holds no tree$"),
         ("('a:1,b:1,c:1);", "line 1, column 2: this quote is not closed"),
-        ("('a':1,'b:1,'c':1);", "line 1, column 14: \"c'\" stands behind the label"),
+        ("('a':1,'b:1,'c':1);", 'line 1, column 14: "c\'" stands behind the label'),
         ("(a[x:1,b:1,c:1);", "line 1, column 3: this comment is not closed"),
         ("(a]:1,b:1,c:1);", "line 1, column 3: this bracket ends a comment that did not begin"),
-        ("#NEXUS begin trees; tree x = (a:1,b:1,(c d:1,e:1):1); end;", "line 1, column 42: 'd' stands behind the label"),
+        (
+            "#NEXUS begin trees; tree x = (a:1,b:1,(c d:1,e:1):1); end;",
+            "line 1, column 42: 'd' stands behind the label",
+        ),
     ],
 )
 def test_no_trees(text, words):

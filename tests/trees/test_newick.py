@@ -29,8 +29,11 @@ TIPS = {
     "(A:1e+00,B:2.5E-1,C:9007199254740993,D:1e-400);": [("A", 1), ("B", 0.25), ("C", 9007199254740992), ("D", 0)],
     # quotes
     "(\"Homo sapiens\":1,'Pan ''t''':2,\"a \"\"b\"\"\":3,'x\\'y':4);": [
-        ("Homo sapiens", 1), ("Pan 't'", 2), ('a "b"', 3), ("x'y", 4),
-    ],  # fmt: skip
+        ("Homo sapiens", 1),
+        ("Pan 't'", 2),
+        ('a "b"', 3),
+        ("x'y", 4),
+    ],
     "('a(b),c:d;[e]':1,B:2);": [("a(b),c:d;[e]", 1), ("B", 2)],
     "('ends\\':1,B:2);": [("ends\\", 1), ("B", 2)],
     "('':1,\"\":2);": [("", 1), ("", 2)],
@@ -152,7 +155,8 @@ def test_quoted_labels_and_numbers_of_branches():
     ("label", "support"),
     [
         ("97.3", 97.3), ("1.00", 1.0), ("1e-3", 0.001), (".5", 0.5), ("'97'", None), ("95/100", None), ("nan", None),
-        ("5_0", None), ("Infinity", None), ("NA", None), ("1e999", None), ("[&support=97]", 97), ('[&label="9.5"]', 9.5),
+        ("5_0", None), ("Infinity", None), ("NA", None), ("1e999", None), ("[&support=97]", 97),
+        ('[&label="9.5"]', 9.5), ("[&&NHX:B=97]", None),
         ("[&x=1,posterior=9.5e-01]", 0.95), (":1[100]", 100), ("[x]", None), ("x[&support=97]", None),
     ],
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""NEXUS files as trees: the names of TRANSLATE and TAXLABELS, support in comments; Biopython reads the same from plain ones; comments of other programs; damage."""
+"""NEXUS files as trees: names of TRANSLATE and TAXLABELS, support in comments, plain trees as Biopython reads them."""
 
 import io
 
@@ -57,7 +57,7 @@ end;
         ("#nexus BEGIN TREES; UTREE * x = (a,'it''s'); ENDBLOCK;", "(a,'it''s');"),
         ("#NEXUS begin trees; translate 1 B, 2 A; tree x = ((1:1,2:1)2:1,3:1); end;", "((B:1,A:1)2:1,3:1);"),
         ("#NEXUS begin trees; translate 1 A, 2 'b c',; tree x = (1,2); end;", "(A,'b c');"),
-        ('#NEXUS begin trees; translate "x y" A; tree \'a=b\'=[&R](\'x y\',2); end;', "(A,2);"),
+        ("#NEXUS begin trees; translate \"x y\" A; tree 'a=b'=[&R]('x y',2); end;", "(A,2);"),
         ("#NEXUS begin trees; tree x=[&U] [&lnP=-1.5] (it's:1,B:1.e-5); end;", "(it's:1,B:1e-5);"),
         (TAXA + "begin trees; tree x = ((1:1,2:1)3:1,3:1); end;", "((mouse:1,'house cat':1)3:1,x_y:1);"),
         (TAXA + "begin trees; tree x = (x_y:1,mouse:1,2:1); end;", "(x_y:1,mouse:1,'house cat':1);"),
@@ -99,7 +99,10 @@ def test_a_file(tmp_path):
             PLAIN.replace("end;", "tree two=(A,B); tree three=('C;',D); end;"),
             ": the file holds 3 trees, and one is wanted: write that one to a file of its own",
         ),
-        ("#NEXUS begin trees; tree x = (a,b", ", line 1, column 30: this bracket is not closed: the file may be cut sh"),
+        (
+            "#NEXUS begin trees; tree x = (a,b",
+            ", line 1, column 30: this bracket is not closed: the file may be cut sh",
+        ),
         ("#NEXUS begin trees; tree x = (a,b)", ", line 1, column 20: this statement has no semicolon at its end"),
         ("#NEXUS begin trees;\ntree x (a,b); end;", ", line 2, column 1: this tree has no name and equals sign: write"),
         ("#NEXUS begin trees; tree = (a,b); end;", ", line 1, column 21: this tree has no name and equals sign"),
@@ -107,7 +110,10 @@ def test_a_file(tmp_path):
         ("#NEXUS begin trees; tree x = [&R (a,b); end;", ", line 1, column 30: this comment is not closed"),
         ("#NEXUS begin trees; tree x = ((a,b); end;", ", line 1, column 30: this bracket is not closed"),
         ("#NEXUS begin trees; tree x = (a b,c); end;", ", line 1, column 33: 'b' stands behind the label 'a'"),
-        ("#NEXUS begin trees; tree x = (a:1,5,c:1); end;", ", line 1, column 34: the comma before '5' may be a decimal"),
+        (
+            "#NEXUS begin trees; tree x = (a:1,5,c:1); end;",
+            ", line 1, column 34: the comma before '5' may be a decimal",
+        ),
         ("#NEXUS begin trees; translate 1 a b; tree x = (1,2); end;", ", line 1, column 35: TRANSLATE has to be pairs"),
         ("#NEXUS begin trees; translate 1 a, 2; tree x = (1,2); end;", ", line 1, column 36: TRANSLATE has no name fo"),
         ("#NEXUS begin trees; translate 1 a, 1 b; tree x = (1,2); end;", ", line 1, column 36: TRANSLATE has two name"),

@@ -132,7 +132,7 @@ class ReferencePackage:
         gap_flags: GapFlags = "compat",
         n_threads: int = 0,
     ) -> ReferencePackage:
-        """From a PHYLIP, FASTA or Stockholm file and a Newick file.
+        """From a PHYLIP, FASTA or Stockholm file and a Newick or NEXUS file.
 
         Parameters
         ----------

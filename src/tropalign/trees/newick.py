@@ -358,6 +358,8 @@ def number_in(label: str) -> float | None:
     if label.isdecimal():
         return int(label) if len(label) <= 300 else None
     return None if math.isinf(value := float(label)) else value
+
+
 def preorder(children: Sequence[Sequence[int]], top: int) -> list[int]:
     """A node and all below it, parents first, children in their order.
 

@@ -95,9 +95,7 @@ def _tree(source: TreeText, word: re.Match[str], names: dict[str, str]) -> Nodes
     is_inner = [False] * len(nodes.parents)
     for parent in nodes.parents[1:]:
         is_inner[parent] = True
-    nodes.names = [
-        name if inner else names.get(name, name) for name, inner in zip(nodes.names, is_inner, strict=True)
-    ]
+    nodes.names = [name if inner else names.get(name, name) for name, inner in zip(nodes.names, is_inner, strict=True)]
     return nodes
 
 
