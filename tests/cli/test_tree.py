@@ -246,7 +246,7 @@ def test_nexus_is_read_and_its_labels_are_kept(capfd, tmp_path):
     assert written(capfd, tmp_path / "again.nex") == written(capfd, path)
     path.write_text("#NEXUS\nbegin data;\nend;\n")
     code, told = said(capfd, path)
-    assert code == 3 and "given.nex: this NEXUS file holds no tree (block TREES)" in told
+    assert code == 3 and "given.nex: this NEXUS file holds no tree in a block TREES" in told
     path.write_text("2\na 0 1\nb 1 0\n")
     code, told = said(capfd, path, "--alphabet", "protein")
     assert code == 2 and "--alphabet needs an alignment, and" in told and "holds distances" in told
