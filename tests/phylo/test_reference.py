@@ -126,7 +126,7 @@ def test_polytomies_are_resolved():
         ("(a:1,b:1e400,c:1);", "the tree, line 1, column 8: the length '1e400' is not a number that a double holds"),
         ("((a:1e308,b:1):1e308,(c:1,d:1):1);", "a branch of length 1e.308: lengths are numbers up to 1e.300$"),
         ("(((a:1e308):1,b:1):1,c:1,d:1);", "a branch of length 1e.308: lengths are numbers up to 1e.300$"),
-        ("", "the tree: the file holds no tree$"),
+        ("", "the tree: the file holds no tree: name another$"),
         ("('a:1,b:1,c:1);", "line 1, column 2: this quote is not closed"),
         ("('a':1,'b:1,'c':1);", 'line 1, column 14: "c\'" stands behind the label'),
         ("(a[x:1,b:1,c:1);", "line 1, column 3: this comment is not closed"),

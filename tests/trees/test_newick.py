@@ -15,6 +15,7 @@ PLAIN = [
     "((,),A:0.5);",
     "((12,13)14,15);",
     "A;",
+    "(A,B);;\n",
     "(A,B)",
     "(A :1,B);",
     "(A,\nB);",
@@ -97,9 +98,9 @@ WRONG = [
     ("<html>\r\n<p>", 2, 1, "'<p>' stands behind the label '<html>'"),
 ]
 COUNTS = [
-    ("", "no tree"),
-    (" ;\n", "no tree"),
-    ("[only a comment]", "no tree"),
+    ("", "no tree: name another"),
+    (" ;\n", "no tree: name another"),
+    ("[only a comment]", "no tree: name another"),
     ("(A,B);(C,D);", "2 trees, and one is wanted: write that one to a file of its own"),
     ("(A,B);\n(';',[;]D);\n(E,F)", "3 trees, and one is wanted: write that one to a file of its own"),
 ]

@@ -31,10 +31,11 @@ _ESCAPED = re.compile(r"''|\\'(?!')")
 _WORD = r"""[^\s()\[\],:;'"][^\s()\[\],:;]*+"""
 LABEL = f"{QUOTED}|{_WORD}"
 #: All that may follow a bracket or a comma: a label, a colon, a length, the number of a branch.
-_NODE = re.compile(rf"\s*({LABEL})?\s*(?:(:)\s*({_WORD})?)?\s*(\{{[0-9]{{1,9}}\}})?\s*")
+_NUMBER = re.compile(r"\{[0-9]{1,9}\}")
+_NODE = re.compile(rf"\s*({LABEL})?\s*(?:(:)\s*({_WORD})?)?\s*({_NUMBER.pattern})?\s*")
 #: A decimal number as C, Python, NumPy and R write it: 1.e-5, .5, 1E+3, +1.
 DECIMAL = r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
-_LENGTH = re.compile(rf"({DECIMAL})(\{{[0-9]{{1,9}}\}})?")
+_LENGTH = re.compile(rf"({DECIMAL})({_NUMBER.pattern})?")
 _SUPPORT = re.compile(DECIMAL)
 #: What comments call support: FigTree, PAUP, BEAST and MrBayes; RAxML and CLUSTALW write the number alone.
 _SUPPORT_COMMENT = re.compile(
@@ -53,6 +54,7 @@ _UNEXPECTED = {
 _HAS_LENGTH = re.compile(rf"(?:{LABEL})?\s*:")
 _BRACKET = re.compile(r"[\[\]]")
 _STATEMENT = re.compile(rf"(?:{LABEL}|[\s(),:'\"])*+;?")
+_BETWEEN = re.compile(r"[\s;]*")
 _LINE_END = re.compile(r"\r\n|\r|\n")
 #: A label that needs no quotes.
 _PLAIN = re.compile(r"[^\s()\[\]{}:;,'\"]*")
@@ -163,7 +165,7 @@ class TreeText:
 
     def count_error(self, n_trees: int) -> InputError:
         """The error for a file that does not hold one tree."""
-        many = f"{n_trees:,} trees, and one is wanted: write that one to a file of its own" if n_trees else "no tree"
+        many = f"{n_trees:,} trees, and one is wanted: write that one to a file of its own" if n_trees else "no tree: name another"
         return InputError(f"the file holds {many}", file=self._file)
 
     def statement_end(self, at: int) -> int:
@@ -180,13 +182,13 @@ def parse_newick(text: str, file: str, *, has_numbers: bool = False) -> Nodes:
         No Newick, no tree, or several; file, line and column are named.
     """
     source = TreeText(text.removeprefix("\ufeff"), file)
-    if not source.plain.strip().strip(";"):
+    if _BETWEEN.fullmatch(source.plain):
         raise source.count_error(0)
     nodes, at = tree_at(source, 0, has_numbers=has_numbers)
     n_trees = 1
-    while rest := source.plain[at:].lstrip():
-        if not rest.startswith("("):
-            raise source.error(len(source.plain) - len(rest), f"{_excerpt(rest)} stands after the end of the tree")
+    while (at := _BETWEEN.match(source.plain, at).end()) < len(source.plain):  # type: ignore[union-attr]
+        if source.plain[at] != "(":
+            raise source.error(at, f"{_excerpt(source.plain[at:])} stands after the end of the tree")
         at = source.statement_end(at)
         n_trees += 1
     if n_trees > 1:
@@ -275,8 +277,8 @@ class _Maker:
         return length, found[2]
 
     def _without_number(self, label: str) -> tuple[str, str | None]:
-        brace = label.rfind("{") if label.endswith("}") else -1
-        if brace < 0 or not (self.has_numbers or brace == 0) or not label[brace + 1 : -1].isdecimal():
+        brace = label.rfind("{")
+        if brace < 0 or not (self.has_numbers or brace == 0) or not _NUMBER.fullmatch(label, brace):
             return label, None
         return label[:brace], label[brace:]
 
