@@ -13,6 +13,7 @@ import pytest
 from Bio import Phylo, SeqIO
 from oracles.jplace import check_jplace
 
+import tropalign as ta
 from tropalign.cli.main import main
 
 EXAMPLE = Path(__file__).parent.parent.parent / "examples" / "16s"
@@ -68,7 +69,32 @@ def test_jplace_of_odd_trees(files, kind):
     assert list(check_jplace(text)) == ["r1", "r2", "r3"]
     tree = json.loads(text)["tree"]
     assert sorted(re.findall(r"t\d", tree)) == ["t1", "t2", "t3", "t4", "t5"] and ":-" not in tree
-    assert tree.count("{") == 7 and Phylo.read(StringIO(re.sub(r"\{\d+\}", "", tree)), "newick").count_terminals() == 5
+    tree, n_numbers = re.subn(r"\{\d+\}(?=[,);])", "", tree)
+    read = Phylo.read(StringIO(tree), "newick")
+    assert n_numbers == len(list(read.find_clades())) - 1 == (8 if len(read.root) == 2 else 7)
+    assert read.count_terminals() == 5
+
+
+def test_the_root_branch_is_one_branch(files):
+    """In jplace its longer part has its number, and root and labels stay; its lineage is that of all tips."""
+    tree = "((t1:0.1,t2:0.1)97.0:0.3,(t3:0.1,(t4:0.1,t5:0.3)95/100:0.1)'a b':0.1)root;"
+    nexus = "#NEXUS begin trees; translate 1 t1, 2 't2', 3 t3, 4 t4, 5 t5; tree x = [&R] {}; end;"
+    (files / "tips.tsv").write_text("t1\tR;P\nt2\tR;P\nt3\tR;Q\nt4\tR;Q;x\nt5\tR;Q;y\n")
+    for text in (tree, nexus.format(re.sub(r"t(\d)", r"\1", tree))):
+        (files / "ref.nwk").write_text(text)
+        assert place(files, "-q", "-o", files / "x.fa", "--jplace", files / "x.jplace") == 0
+        check_jplace((files / "x.jplace").read_text())
+        assert json.loads((files / "x.jplace").read_text())["tree"] == (
+            "((t1:0.1{5},t2:0.1{6})97.0:0.3{0},(t3:0.1{1},(t4:0.1{3},t5:0.3{4})95/100:0.1{2})'a b':0.1{7})root;"
+        )
+        package = ta.ReferencePackage.read(files / "ref.phy", files / "ref.nwk")
+        lineages = ta.read_taxonomy(files / "tips.tsv", package)
+        assert lineages.below([0]).common == ("R",) and lineages.below([2]).common == ("R", "Q")
+        assert [package.tree.clades()[branch] for branch in (0, 2, 5)] == ["t1|t5", "t4|t5", "t1"]
+    turned = "((t3:0.1,(t4:0.1,t5:0.3):0.1):0.1,(t1:0.1,t2:0.1):0.3);"
+    (files / "ref.nwk").write_text(turned)
+    package = ta.ReferencePackage.read(files / "ref.phy", files / "ref.nwk")
+    assert ta.read_taxonomy(files / "tips.tsv", package).below([0]).common == ("R",)
 
 
 @pytest.mark.parametrize("name", ["it's", "x:1{3}", "(p,q)", '"', "[c]", "a;b"])

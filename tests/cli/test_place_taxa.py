@@ -46,8 +46,8 @@ def rows_of(path):
 
 
 def tips_below(tree, branch):
-    """From the definition: those reached without the branch's upper end."""
-    stack, found = [tree.branches()[branch]], []
+    """From the definition: those reached without the branch's upper end; all for the branch through a root of two."""
+    stack, found = [tree.branches()[branch] if branch or len(tree.children[0]) != 2 else 0], []
     while stack:
         node = stack.pop()
         stack += tree.children[node]

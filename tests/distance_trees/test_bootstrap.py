@@ -1,13 +1,15 @@
 """Support of branches against trees of the same draws made one by one."""
 
+import re
+
 import numpy as np
 import pytest
 from oracles.aligned_distances import drawn_columns
 from trees.cases import splits
 
 from tropalign import InputError, MultipleAlignment, ResourceError
-from tropalign.errors import UsageError
-from tropalign.trees import alignment_distances, neighbour_joining, upgma, with_support
+from tropalign.errors import TropalignWarning, UsageError
+from tropalign.trees import alignment_distances, neighbour_joining, parse_tree, upgma, with_support
 
 
 def family_of(n_rows, n_columns, seed):
@@ -65,6 +67,49 @@ def test_threads_change_nothing_and_seeds_do():
     assert np.array_equal(one.support, three.support, equal_nan=True)
     assert not np.array_equal(one.support, with_support(tree, family, 30, seed=8).support, equal_nan=True)
     assert np.isnan(one.support[:20]).all() and np.isnan(one.support[-1])
+
+
+@pytest.mark.parametrize(
+    ("rows", "method", "newick"),
+    [
+        (["MKVLAWHQ"] * 4, "nj", "((a,b),c,d);"),
+        (["MKVLAWHQ"] * 4, "upgma", "(((a,b),c),d);"),
+        (["MKVLAWHQ", "MKV-AWHQ", "MKVLAXHQ", "MKVLAWHQ"], "nj", "((a,b),c,d);"),
+        # Equal distances: every tree is as good.
+        (["RKVLAWHQMKVL", "MRVLAWHQMKVL", "MKILAWHQMKVL", "MKVIAWHQMKVL"], "nj", "((a,b),c,d);"),
+        # Equal rows in one clade, which has support; the branches within it have none.
+        ([*["MKVLAWHQMKVL"] * 3, *["MRVIAFHQYYVL"] * 3], "nj", "((a,b),((d,e),f)+,c);"),
+        ([*["MKVLAWHQMKVL"] * 3, *["MRVIAFHQYYVL"] * 3], "upgma", "(((a,b),c)+,((d,e),f)+);"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:support has not settled")
+@pytest.mark.parametrize("n_samples", [20, "auto"])
+def test_branches_without_data_have_no_support(rows, method, newick, n_samples):
+    family = MultipleAlignment.from_rows("abcdef"[: len(rows)], rows)
+    with pytest.warns(TropalignWarning, match=r"branch(es)? without length or between equal rows: given no support$"):
+        tree = with_support(made(family, method), family, n_samples, method=method)
+    found = re.sub(r":-?[0-9.]+", "", tree.newick(5))
+    found = re.sub(r"\)[0-9]+", ")+", found)
+    assert sorted(re.findall(r"\)\+?", found)) == sorted(re.findall(r"\)\+?", newick))
+
+
+def test_branches_that_part_equal_rows_have_no_support():
+    """Corrected distances may give such a branch a length."""
+    rows = ["MKVLAWHQ", "MKVLAWHQ", "MRVLAWHQ", "MRVLAWHQ", *["MKVLYYHQ"] * 3]
+    family = MultipleAlignment.from_rows("abcdefg", rows)
+    with pytest.warns(TropalignWarning, match="^2 branches without"):
+        tree = with_support(made(family, "nj"), family, 50)
+    parted = [support for side, (_, support) in splits(tree).items() if side in ({"c", "d", "a"}, {"b", "e", "f", "g"})]
+    assert np.isnan(parted).all() and len(parted) == 1
+    assert sum(~np.isnan(tree.support)) == 2
+
+
+def test_support_takes_the_place_of_that_of_a_file():
+    family = family_of(8, 60, 1)
+    tree = made(family, "nj")
+    labelled = parse_tree(re.sub(r"\)(?=:)", ")1.00", tree.newick()))
+    assert labelled.labels is not None and labelled.names == tree.names
+    assert with_support(labelled, family, 5).newick(3) == with_support(tree, family, 5).newick(3)
 
 
 def test_three_taxa_have_no_branch_to_support():

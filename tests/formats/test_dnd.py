@@ -22,6 +22,6 @@ def test_a_node_per_line_and_lengths_of_32_bits():
 
 
 def test_names_are_those_that_clustalw_gives_its_sequences():
-    text = guide_tree("('a''b;[1]':0.5,'c,d:e(f)':0.25,'g|h':1);", ["a'b;[1]", "c,d:e(f)", "g|h"])
-    assert text == "(\na'b_[1]:0.5,\nc_d_e_f_:0.25,\ng|h:1.0);\n"
+    text = guide_tree("('a''b;{1}':0.5,'c,d:e(f)':0.25,'g|h':1);", ["a'b;{1}", "c,d:e(f)", "g|h"])
+    assert text == "(\na'b_{1}:0.5,\nc_d_e_f_:0.25,\ng|h:1.0);\n"
     assert guide_tree("'a b';", ["a b"]) == "a_b;\n"

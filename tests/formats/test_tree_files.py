@@ -11,11 +11,14 @@ from Bio import Phylo
 from formats.page import contrast
 from formats.tree_pages import random_newick, written
 from tropalign.errors import InputError, TropalignWarning, UsageError
+from tropalign.formats.format import TEXT
 from tropalign.formats.registry import format_for_path
+from tropalign.formats.trees import FORMATS
 from tropalign.formats.trees.groups import colours, groups_of, read_groups, tell_unknown
 from tropalign.formats.trees.picture import places_of
-from tropalign.trees import parse_tree
-from tropalign.trees.newick import parse_newick
+from tropalign.msa.guide_tree import read_guide_tree
+from tropalign.trees import parse_tree, read_tree
+from tropalign.trees.newick import clustalw_name, parse_newick
 
 NAMES = ["plain", "under_score", "sp|P12345|X", "a b", "it's", "dash-ed", "ünï", "c,d:(e)"]
 
@@ -40,6 +43,47 @@ def test_nexus_has_all_names_in_quotes_where_they_need_them():
         assert again.names == tree.names and again.newick(8) == tree.newick(8)
     block = re.search(r"taxlabels\n(.*?)  ;", text, re.DOTALL)[1].splitlines()
     assert [line.strip() for line in block][:5] == ["plain", "'under_score'", "'sp|P12345|X'", "'a b'", "'it''s'"]
+
+
+READ_AGAIN = [
+    "((a:1.5,b:2.25)97.3:0.5,(c:1,d:1)100.0:0.125,e:3);",
+    "((a:1,b:2)1.000:0.5,(c:-1,d:1e-05)0.9:0.125)root;",
+    "((a:1,b:2)95/100:0.5,('c d':1,d_:1)'clade x':0.125,e:3);",
+    "(('it''s':1,'''x''':2)NA:0.5,('[c]':1,'a[1]b':1):0.125,'\"q\"':3);",
+    "(('{1}':1,'x{2}':2):0.5,('1':1,'2':1)97:0.125,'1.5e3':3);",
+    "(('a:b':1,'a,b':2):0.5,('(p;q)':1,'p q':1):0.125,'ü|/\\\\':3);",
+]
+
+
+@pytest.mark.parametrize("text", READ_AGAIN)
+@pytest.mark.parametrize(
+    "form", [form for form in FORMATS["trees"] if form.media_type == TEXT], ids=lambda form: form.name
+)
+def test_text_is_read_again(form, text, tmp_path):
+    """Every format of trees that is not a page or a picture; CLUSTALW's has other names, and no labels."""
+    tree = parse_tree(text)
+    for suffix in form.suffixes:
+        tree.write(tmp_path / f"x{suffix}")
+        again = read_tree(tmp_path / f"x{suffix}")
+        if form.name != "dnd":
+            assert again == tree
+            continue
+        changed = [clustalw_name(name) for name in tree.names]
+        wanted = [word if changed.count(word) == 1 else name for name, word in zip(tree.names, changed, strict=True)]
+        assert list(again.names) == wanted
+        assert again.children == tree.children and again.lengths.tolist() == pytest.approx(tree.lengths.tolist())
+
+
+@pytest.mark.parametrize("text", READ_AGAIN)
+def test_guide_trees_are_read_again(text, tmp_path):
+    """With the names of the sequences, which CLUSTALW's format changes."""
+    tree = parse_tree(text)
+    names = tree.names[::-1]
+    for form in FORMATS["trees"]:
+        if form.media_type == TEXT:
+            tree.write(tmp_path / f"x{form.suffixes[0]}")
+            order = read_guide_tree(tmp_path / f"x{form.suffixes[0]}", names).leaf_order()
+            assert [names[leaf] for leaf in order] == list(tree.names)
 
 
 def test_labels_and_roots_are_told():

@@ -80,12 +80,16 @@ def test_transitions_agree():
 def test_branch_numbers():
     """Of two children of the root: the second's preorder, its first branch both; then what is below the first."""
     tree = parse_tree("(((a:1,b:2)x:3,c:4):5,(d:6,e:7):8);")
-    assert tree.clades() == ["d|e", "d", "e", "a|b", "a", "b", "c"]
+    assert tree.clades() == ["a|e", "d", "e", "a|b", "a", "b", "c"]
     assert tree.branch_lengths().tolist() == [13, 6, 7, 3, 1, 2, 4]
     assert tree.newick() == "((a:1{4},b:2{5}):3{3},c:4{6},(d:6{1},e:7{2}):13{0});"
+    assert tree.jplace() == "(((a:1{4},b:2{5})x:3{3},c:4{6}):5{7},(d:6{1},e:7{2}):8{0});"
     tree = parse_tree("((a:1,b:2):3,c:4,(d:6,e:7):8);")
     assert tree.clades() == ["d|e", "d", "e", "a|b", "a", "b", "c"]
-    assert parse_tree("(a:1,(b:2,c:3):4);").newick() == "(b:2{1},c:3{2},a:5{0});"
+    assert tree.jplace() == tree.newick()
+    tree = parse_tree("(a:5,(b:2,c:3)97.0:4)'the root';")
+    assert tree.newick() == "(b:2{1},c:3{2},a:9{0});" and tree.clades() == ["a|c", "b", "c"]
+    assert tree.jplace() == "(a:5{0},(b:2{1},c:3{2})97.0:4{3})'the root';"  # the middle lies above a
 
 
 def test_trees_as_they_come():
@@ -114,20 +118,23 @@ def test_polytomies_are_resolved():
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("((a,b),c", "the tree: this is no Newick tree"),
+        ("((a,b),c", "the tree, line 1, column 1: this bracket is not closed: the file may be cut short$"),
         ("(a:1,b:1);", "the tree has 2 tips: three or more are needed"),
         ("nonsense", "the tree has 1 tip: three or more are needed"),
         ("(a:1,a:1,c:1);", "two tips are called 'a': give each its own name"),
         ("(a:1,:1,c:1);", "a tip has no name"),
-        ("(a:1,b:1e400,c:1);", "the tree: a branch of length inf: lengths are numbers up to 1e.300$"),
+        ("(a:1,b:1e400,c:1);", "the tree, line 1, column 8: the length '1e400' is not a number that a double holds"),
         ("((a:1e308,b:1):1e308,(c:1,d:1):1);", "a branch of length 1e.308: lengths are numbers up to 1e.300$"),
         ("(((a:1e308):1,b:1):1,c:1,d:1);", "a branch of length 1e.308: lengths are numbers up to 1e.300$"),
-        ("", "the file holds 0 trees: name one with a single tree"),
-        ("('a:1,b:1,c:1);", r"this is no Newick tree \(a quote stands alone\): mend the file"),
-        ("(a':1,b:1,c:1);", r"this is no Newick tree \(a quote stands alone\): mend the file"),
-        ("('a':1,'b:1,'c':1);", r"this is no Newick tree \(a quote stands alone\): mend the file"),
-        ("(a[x:1,b:1,c:1);", r"this is no Newick tree \(a bracket of a comment stands alone\): mend the file"),
-        ("(a]:1,b:1,c:1);", r"this is no Newick tree \(a bracket of a comment stands alone\): mend the file"),
+        ("", "the tree: the file holds no tree: name another$"),
+        ("('a:1,b:1,c:1);", "line 1, column 2: this quote is not closed"),
+        ("('a':1,'b:1,'c':1);", 'line 1, column 14: "c\'" stands behind the label'),
+        ("(a[x:1,b:1,c:1);", "line 1, column 3: this comment is not closed"),
+        ("(a]:1,b:1,c:1);", "line 1, column 3: this bracket ends a comment that did not begin"),
+        (
+            "#NEXUS begin trees; tree x = (a:1,b:1,(c d:1,e:1):1); end;",
+            "line 1, column 42: 'd' stands behind the label",
+        ),
     ],
 )
 def test_no_trees(text, words):

@@ -1,7 +1,6 @@
-"""Newick text as nodes: plain trees as Biopython reads them."""
+"""Newick text as nodes: names are never changed, and anything that is not Newick is an error with its position."""
 
 import io
-import re
 
 import pytest
 from Bio.Phylo.NewickIO import Parser
@@ -12,69 +11,164 @@ from tropalign.trees import newick, parse_tree
 PLAIN = [
     "(A,B);",
     "((A:1,B:0.25)97:1e-5,C:3E+2,(D,(E)x:1)0.5)root;",
-    "(A:1,(B,C)1e3,(D,E)nan,(F,G)5_0);",
+    "(A:1,(B,C)1e3,(D,E)x_1);",
     "((,),A:0.5);",
     "((12,13)14,15);",
-]
-OTHERS = [
     "A;",
+    "(A,B);;\n",
     "(A,B)",
-    "(A,B));",
-    "((A,B);",
-    "(A,B);(C,D);",
-    "A(B,C);",
-    "(A(B,C),D);",
-    "(A:1(B,C),D);",
-    "((A,B)(C,D));",
-    "(A,,:-1);",
     "(A :1,B);",
     "(A,\nB);",
-    "(A:x,B);",
+    "(A,,:-1);",
+    "('A b':1,(B,C)'it''s':2);",
+]
+#: Text, and names and lengths of its tips.
+TIPS = {
+    # numbers of printf, NumPy and R
+    "(A:1.e-5,B:.5,C:1.,D:0.,E:-.5);": [("A", 1e-5), ("B", 0.5), ("C", 1), ("D", 0), ("E", -0.5)],
+    "(A:1E+3,B:+1,C:5e-324,D:-0.0,E:007);": [("A", 1e3), ("B", 1), ("C", 5e-324), ("D", 0), ("E", 7)],
+    "(A:1e+00,B:2.5E-1,C:9007199254740993,D:1e-400);": [("A", 1), ("B", 0.25), ("C", 9007199254740992), ("D", 0)],
+    # quotes
+    "(\"Homo sapiens\":1,'Pan ''t''':2,\"a \"\"b\"\"\":3,'x\\'y':4);": [
+        ("Homo sapiens", 1),
+        ("Pan 't'", 2),
+        ('a "b"', 3),
+        ("x'y", 4),
+    ],
+    "('a(b),c:d;[e]':1,B:2);": [("a(b),c:d;[e]", 1), ("B", 2)],
+    "('ends\\':1,B:2);": [("ends\\", 1), ("B", 2)],
+    "('':1,\"\":2);": [("", 1), ("", 2)],
+    "(it's:1,5'end:2,a\"b:3);": [("it's", 1), ("5'end", 2), ('a"b', 3)],
+    # letters that are part of names
+    "(a_b:1,sp|P1/2-3:2,x=y.z+w:3,é:4,-1:5);": [("a_b", 1), ("sp|P1/2-3", 2), ("x=y.z+w", 3), ("é", 4), ("-1", 5)],
+    # numbers of branches, and comments
+    "(A:1{0},B:.5{12}):0{13};": [("A", 1), ("B", 0.5)],
+    "('A b'{0},(B:1 {1},C:2{2}){3}) {4};": [("A b", None), ("B", 1), ("C", 2)],
+    "(a{1},b{2}:1);": [("a{1}", None), ("b{2}", 1)],
+    "[&R] (A[&x={1,[2]},y='(']:[c]1[&rate=2],[d]B:2)[&&NHX:S=x:B=9][e];[f]": [("A", 1), ("B", 2)],
+    "\ufeff\n ( A : 1 ,\r\n\t'B' : 2 ) ; \n": [("A", 1), ("B", 2)],
+    # tips with digits for names
+    "(1:1,2:2,(3:1,4:1)5:1);": [("1", 1), ("2", 2), ("3", 1), ("4", 1)],
+    "(1,2,(3,4)97,10);": [("1", None), ("2", None), ("3", None), ("4", None), ("10", None)],
+    "(A:1,'234',B:1);": [("A", 1), ("234", None), ("B", 1)],
+    "(A:1,b2,B:1);": [("A", 1), ("b2", None), ("B", 1)],
+}
+#: Text, line and column, and what is said.
+WRONG = [
+    ("(Homo sapiens:.1,B:1);", 1, 7, "'sapiens' stands behind the label 'Homo': put a name with blanks into quotes"),
+    ("(A\nB:1,C);", 2, 1, "'B' stands behind the label 'A'"),
+    ("(A[x]B,C);", 1, 6, "'B' stands behind the label 'A'"),
+    ("('a'b,c);", 1, 5, "'b' stands behind the label"),
+    ("('a''b,c);", 1, 2, "this quote is not closed: close it with '"),
+    ('("a,b);', 1, 2, 'this quote is not closed: close it with "'),
+    ("(A:abc,B:1);", 1, 4, "the length 'abc' is not a number: write one such as 0.15 or 1e-5"),
+    ("(A:1.5D-3,B:1);", 1, 4, "the length '1.5D-3' is not a number"),
+    ("(A:nan,B:1);", 1, 4, "the length 'nan' is not a number"),
+    ("(A:-inf,B:1);", 1, 4, "the length '-inf' is not a number"),
+    ("(A:1_0,B:1);", 1, 4, "the length '1_0' is not a number"),
+    ("(A:٣,B:1);", 1, 4, "the length '٣' is not a number"),
+    ("(A:1.2.3,B:1);", 1, 4, "the length '1.2.3' is not a number"),
+    ("(A:0x1p-3,B:1);", 1, 4, "the length '0x1p-3' is not a number"),
+    ("(A:e5,B:1);", 1, 4, "the length 'e5' is not a number"),
+    ("(A:.,B:1);", 1, 4, "the length '.' is not a number"),
+    ("(A:1e,B:1);", 1, 4, "the length '1e' is not a number"),
+    ("(A:1e999,B:1);", 1, 4, "the length '1e999' is not a number that a double holds"),
+    ("(A:,B:1);", 1, 3, "there is no length behind this colon"),
+    ("(A:'1',B:1);", 1, 3, "there is no length behind this colon"),
+    ("(A:1:2,B:1);", 1, 5, "this node has a second length"),
+    ("(A:1 2,B:1);", 1, 6, "'2' stands behind a length: a comma may be missing"),
+    ("(A:1B:1);", 1, 4, "the length '1B' is not a number"),
+    ("(A:1,234,B:1);", 1, 5, "the comma before '234' may be a decimal comma: write decimals with a point"),
+    ("(A:0,5,B:0,7);", 1, 5, "the comma before '5' may be a decimal comma"),
+    ("(A:1,\n B:0,5e-3);", 2, 5, "the comma before '5e-3' may be a decimal comma"),
+    ("((A:1,B:2):0,5,C:1);", 1, 13, "the comma before '5' may be a decimal comma"),
+    ("((A:1,B:1)97,3:0.5,C:1);", 1, 13, "the comma before '3' may be a decimal comma"),
+    ("((A,B)", 1, 1, "this bracket is not closed: the file may be cut short"),
+    ("((A,B);", 1, 1, "this bracket is not closed"),
+    ("(\n(A,B\n", 2, 1, "this bracket is not closed"),
+    ("(A,B));", 1, 6, "this closing bracket has no opening one"),
+    ("A,B;", 1, 2, "this comma is outside of the brackets of the tree"),
+    ("A(B,C);", 1, 2, "this opening bracket stands behind a label"),
+    ("(A:1(B,C),D);", 1, 5, "this opening bracket stands behind a label, a length"),
+    ("((A,B)(C,D));", 1, 7, "this opening bracket stands behind a label, a length or a closing bracket"),
+    ("(A[x,B);", 1, 3, "this comment is not closed: close it with ]"),
+    ("(A[x[y],B);", 1, 3, "this comment is not closed"),
+    ("(A]x,B);", 1, 3, "this bracket ends a comment that did not begin"),
+    ("(A,B); x", 1, 8, "'x' stands after the end of the tree"),
+    ("<html>\r\n<p>", 2, 1, "'<p>' stands behind the label '<html>'"),
+]
+COUNTS = [
+    ("", "no tree: name another"),
+    (" ;\n", "no tree: name another"),
+    ("[only a comment]", "no tree: name another"),
+    ("(A,B);(C,D);", "2 trees, and one is wanted: write that one to a file of its own"),
+    ("(A,B);\n(';',[;]D);\n(E,F)", "3 trees, and one is wanted: write that one to a file of its own"),
 ]
 
 
-def clades(text):
-    """Parent, name, length and support of each clade of Biopython's, parents first."""
+def tips(nodes):
+    rows = zip(nodes.names, nodes.lengths, nodes.children(), strict=True)
+    return [(name, length) for name, length, below in rows if not below]
+
+
+@pytest.mark.parametrize("text", PLAIN)
+def test_plain_trees_are_biopythons(text):
+    """Parent, name, length and support of each clade."""
     (tree,) = Parser(io.StringIO(text)).parse()
     found, stack = [], [(-1, tree.root)]
     while stack:
         parent, clade = stack.pop()
         stack.extend((len(found), child) for child in reversed(clade.clades))
         found.append((parent, clade.name or "", clade.branch_length, repr(clade.confidence)))
-    return found
+    nodes = newick.parse_newick(text, "a file")
+    assert list(zip(nodes.parents, nodes.names, nodes.lengths, map(repr, nodes.support), strict=True)) == found
 
 
-def columns(nodes):
-    return list(zip(nodes.parents, nodes.names, nodes.lengths, map(repr, nodes.support), strict=True))
+@pytest.mark.parametrize("text", TIPS)
+def test_names_and_lengths(text):
+    assert tips(newick.parse_newick(text, "a file")) == TIPS[text]
 
 
-@pytest.mark.parametrize("text", PLAIN)
-def test_plain_trees_are_biopythons(text):
-    nodes = newick._plain_nodes(text)
-    assert columns(nodes) == columns(newick._biopython_nodes(text, [], "a file")) == clades(text)
-    assert [nodes.parents[child] for below in nodes.children() for child in below] == [
-        node for node, below in enumerate(nodes.children()) for _ in below
-    ]
+@pytest.mark.parametrize(("text", "line", "column", "said"), WRONG)
+def test_anything_else_is_an_error_with_its_position(text, line, column, said):
+    with pytest.raises(InputError) as error:
+        newick.parse_newick(text, "a file")
+    assert str(error.value).startswith(f"a file, line {line}, column {column}: {said}")
 
 
-@pytest.mark.parametrize("text", OTHERS)
-def test_what_is_not_plain_is_left_to_biopython(text):
-    assert newick._plain_nodes(text) is None
+@pytest.mark.parametrize(("text", "said"), COUNTS)
+def test_a_file_holds_one_tree(text, said):
+    with pytest.raises(InputError) as error:
+        newick.parse_newick(text, "a file")
+    assert str(error.value) == f"a file: the file holds {said}"
 
 
-def test_quoted_labels_and_numbers_of_branches(monkeypatch):
+def test_quoted_labels_and_numbers_of_branches():
     text = "(('a b':1{3},'97':2{4})'97':0.5{1},'it''s':3{2})'x';"
     nodes = newick.parse_newick(text, "a file", has_numbers=True)
     assert nodes.names == ["x", "97", "a b", "97", "it's"] and nodes.support == [None] * 5
     assert nodes.numbers == [None, 1, 3, 4, 2] and nodes.lengths == [None, 0.5, 1.0, 2.0, 3.0]
-    without = re.sub(r"\{\d+\}", "", text)
-    plain = newick.parse_newick(without, "a file")
-    monkeypatch.setattr(newick, "_plain_nodes", lambda text, has_numbers: None)
-    assert columns(newick.parse_newick(without, "a file")) == columns(plain) == columns(nodes)
+    nodes = newick.parse_newick("((a{0},b{1})x{2},c{3});", "a file", has_numbers=True)
+    assert nodes.names == ["", "x", "a", "b", "c"] and nodes.numbers == [None, 2, 0, 1, 3]
 
 
-def test_braces_are_part_of_other_labels():
-    assert newick.parse_newick("(a{1},b{2}:1);", "a file").names == ["", "a{1}", "b{2}"]
+@pytest.mark.parametrize(
+    ("label", "support"),
+    [
+        ("97.3", 97.3), ("1.00", 1.0), ("1e-3", 0.001), (".5", 0.5), ("'97'", None), ("95/100", None), ("nan", None),
+        ("5_0", None), ("Infinity", None), ("NA", None), ("1e999", None), ("[&support=97]", 97),
+        ('[&label="9.5"]', 9.5), ("[&&NHX:B=97]", None),
+        ("[&x=1,posterior=9.5e-01]", 0.95), (":1[100]", 100), ("[x]", None), ("x[&support=97]", None),
+    ],
+)  # fmt: skip
+def test_support_of_inner_nodes(label, support):
+    nodes = newick.parse_newick(f"((A,B){label},C);", "a file")
+    assert nodes.support == [None, support, None, None, None]
+
+
+def test_numbers_in_comments_are_no_support_if_tips_have_them():
+    """As the edges of old jplace files."""
+    assert newick.parse_newick("((A:1[0],B:1[1]):1[2],C:1[3]);", "a file").support == [None] * 5
 
 
 def test_deep_trees_are_read_and_written():
@@ -86,18 +180,28 @@ def test_deep_trees_are_read_and_written():
         for name, length in zip(nodes.names, nodes.lengths, strict=True)
     ]
     assert newick.newick_text(nodes.children(), texts, 0) == text
+    assert parse_tree(text).n_taxa == n + 1
 
 
-def test_support_in_shares_of_one_keeps_its_digits():
-    text = "((a:1.0,b:1.0)0.934:1.0,((c:1.0,d:1.0)1:1.0,e:1.0)0.07:1.0);"
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ("97.3", "0", "0.5"), ("0.934", "1", "0.07"), ("1.000", "0.934", "0.10"), ("100.0", "97.25", "5.0"),
+        ("97.3/100", "0/5", "NA"), ("1e-05", "1E-3", "+5"), ("87.6", "", "100"), ("12.3456789", "007", "x/90"),
+    ],
+)  # fmt: skip
+def test_support_is_written_as_it_was_read(labels, tmp_path):
+    text = "((a:1.0,b:1.0){}:1.0,((c:1.0,d:1.0){}:1.0,e:1.0){}:1.0,f:1.0);".format(*labels)
     assert parse_tree(text).newick() == text
+    parse_tree(text).write(tmp_path / "x.nex")
+    again = parse_tree((tmp_path / "x.nex").read_text())
+    assert again == parse_tree(text) and again.newick() == text
 
 
-def test_support_in_percent_is_whole():
-    assert parse_tree("((a:1.0,b:1.0)87.6:1.0,c:1.0,d:1.0);").newick() == "((a:1.0,b:1.0)88:1.0,c:1.0,d:1.0);"
+def test_a_root_that_joins_nothing_is_left_out():
+    assert parse_tree("(((A:1,B:2)x:1):1)y;").newick() == "(A:1.0,B:2.0)x;"
 
 
-@pytest.mark.parametrize("length", ["nan", "-inf", "Infinity"])
-def test_a_length_that_is_no_number_is_no_name(length):
-    with pytest.raises(InputError, match=f"the length '{length}' of a branch is no number"):
-        parse_tree(f"(a:1,b:{length});")
+def test_every_taxon_has_a_name():
+    with pytest.raises(InputError, match=r"^a file: a taxon has no name: give each its own name$"):
+        parse_tree("(A:1,B:1,:1);", "a file")

@@ -1,5 +1,7 @@
 """Roots keep distances between taxa, splits and support."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -50,6 +52,12 @@ def test_the_midpoint_is_as_far_from_both_ends(n, seed):
     tree = supported(random_tree(n, seed))
     found = rooted_at_midpoint(tree)
     assert_same_but_for_the_root(tree, found)
+    assert farthest_taxa(found) == pytest.approx([path_lengths(tree).max() / 2] * 2)
+
+
+def farthest_taxa(found):
+    """How far the farthest taxon on each side of the root is."""
+    n = found.n_taxa
     far = dict.fromkeys(range(len(found.lengths)), 0.0)
     for k in reversed(range(len(found.children))):
         for child in found.children[k]:
@@ -59,10 +67,50 @@ def test_the_midpoint_is_as_far_from_both_ends(n, seed):
         below, stack = [], [top]
         while stack:
             node = stack.pop()
-            below.append(far[node])
+            below += [far[node]] if node < n else []
             stack.extend(found.children[node - n] if node >= n else ())
         sides.append(max(below))
-    assert sides == pytest.approx([path_lengths(tree).max() / 2] * 2)
+    return sides
+
+
+@pytest.mark.parametrize(
+    ("text", "rooted"),
+    [
+        ("(A:5,B:-3,(C:4,D:1):-1);", "(C:4.0,(D:1.0,(A:5.0,B:-3.0):-1.0):0.0);"),
+        ("(A:-1,B:3);", "(B:1.0,A:1.0);"),
+        ("(A:-1,B:-3);", "(B:-2.0,A:-2.0);"),
+        ("((A:1,B:2):-5,(C:1,D:9):-5,E:-1);", "(D:5.0,(C:1.0,((A:1.0,B:2.0):-5.0,E:-1.0):-5.0):4.0);"),
+    ],
+)
+def test_midpoints_with_negative_lengths(text, rooted):
+    assert rooted_at_midpoint(parse_tree(text)).newick() == rooted
+
+
+@given(st.integers(3, 12), st.integers(0, 10_000))
+@settings(max_examples=60)
+def test_midpoints_with_lengths_of_any_sign(n, seed):
+    """Both ends of the longest path are as far from the root, on different sides of it."""
+    tree = supported(random_tree(n, seed))
+    lengths = tree.lengths + np.random.default_rng(seed).normal(size=len(tree.lengths))
+    lengths[-1] = 0
+    tree = replace(tree, lengths=lengths)
+    found = rooted_at_midpoint(tree)
+    assert_same_but_for_the_root(tree, found)
+    longest = path_lengths(found)[~np.eye(n, dtype=bool)].max()
+    assert sorted(farthest_taxa(found)) == pytest.approx([longest / 2] * 2)
+
+
+@pytest.mark.parametrize("root", [rooted_at_midpoint, lambda tree: rooted_at_outgroup(tree, "A")])
+@pytest.mark.parametrize("text", ["((A:1,B:2):1);", "(((A:1,B:2,C:1):1):1);", "((A:1):3,((B:1):2):2);"])
+def test_nodes_with_one_child(text, root):
+    assert root(parse_tree(text)).is_rooted
+
+
+def test_a_number_that_is_kept_as_written_goes_with_its_branch():
+    tree = parse_tree("(((A:1,B:1)90.0:1,C:1)x:1,D:1,E:1);")
+    assert rooted_at_outgroup(tree, "A").newick(1) == "(A:0.5,(B:1.0,(C:1.0,(D:1.0,E:1.0):1.0)x/90.0:1.0):0.5);"
+    rooted = parse_tree("((A:1,B:1)90.0:1,(C:1,D:1)100:1);")
+    assert rooted_at_outgroup(rooted, "C").newick(1) == "(C:0.5,(D:1.0,(A:1.0,B:1.0)100:2.0):0.5);"
 
 
 def test_texts_of_trees():

@@ -9,14 +9,14 @@ import numpy as np
 
 from tropalign.clustalw.options import ClustalwOptions
 from tropalign.clustalw.rooting import root_tree
-from tropalign.msa.guide_tree import GuideTree, parse_guide_tree
+from tropalign.msa.guide_tree import GuideTree, own_names, parse_guide_tree
 from tropalign.sequences.files import file_name, read_text
 from tropalign.trees.newick import MOST_BYTES
 from tropalign.trees.tree import Tree, parse_tree
 
 
 def read_clustalw_tree(path: str | os.PathLike[str], names: Sequence[str], options: ClustalwOptions) -> GuideTree:
-    """A guide tree from a Newick file, compressed or not, for the sequences of these names.
+    """A guide tree from a Newick or NEXUS file, compressed or not, for the sequences of these names.
 
     An unrooted tree, such as CLUSTALW writes, is one with branch lengths whose outermost node joins three and all
     others two: it gets the root that CLUSTALW gives it. Any other is read as `read_guide_tree` does.
@@ -24,13 +24,13 @@ def read_clustalw_tree(path: str | os.PathLike[str], names: Sequence[str], optio
     Raises
     ------
     InputError
-        No such file, no Newick, several trees, or leaves that are not the sequences, each once.
+        No such file, no tree, several trees, or leaves that are not the sequences, each once.
     """
     return parse_clustalw_tree(read_text(path, MOST_BYTES), names, options, file_name(path))
 
 
 def parse_clustalw_tree(text: str, names: Sequence[str], options: ClustalwOptions, file: str = "the tree") -> GuideTree:
-    """A guide tree from Newick text, for the sequences of these names."""
+    """A guide tree from text in Newick or NEXUS format, for the sequences of these names."""
     rooted = parse_guide_tree(text, names, file)
     if len(names) < 3:
         return rooted
@@ -38,6 +38,7 @@ def parse_clustalw_tree(text: str, names: Sequence[str], options: ClustalwOption
     if len(tree.children[-1]) != 3 or any(len(below) != 2 for below in tree.children[:-1]) or not tree.lengths.any():
         return rooted
     number_of = {name: k for k, name in enumerate(names)}
+    number_of |= {word: number_of[name] for word, name in own_names(names).items()}
     numbers = [number_of[name] for name in tree.names] + list(range(len(names), len(tree.lengths)))
     lengths = np.empty(len(tree.lengths))
     lengths[numbers] = tree.lengths

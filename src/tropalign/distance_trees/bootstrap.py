@@ -24,7 +24,7 @@ from tropalign.distance_trees.distances import (
     compared_codes,
 )
 from tropalign.distance_trees.matrix import require_memory
-from tropalign.errors import InputError, TropalignWarning, UsageError
+from tropalign.errors import InputError, TropalignWarning, UsageError, counted
 from tropalign.execution.cluster_address import is_cluster
 from tropalign.execution.manifest import Shard
 from tropalign.execution.partition import CostList, cuts, share
@@ -34,6 +34,7 @@ from tropalign.machine.memory import default_budget
 from tropalign.machine.numbers import checked_memory, checked_threads, whole_number
 from tropalign.machine.threads import resolve_threads
 from tropalign.results.multiple import MultipleAlignment
+from tropalign.trees.newick import number_in
 from tropalign.trees.tree import Tree
 
 #: Ways to make a tree of distances.
@@ -41,6 +42,8 @@ MethodName = Literal["nj", "upgma"]
 METHODS = get_args(MethodName)
 #: The word for as many samples as it takes.
 AUTO: Final = "auto"
+#: Lengths below this share of the longest one are 0.
+ROUNDING = 1e-9
 #: A tile's cost, in pairs of letters that are compared: about a second of one core.
 TILE_CELLS = 5_000_000_000
 
@@ -63,7 +66,8 @@ def with_support(
 
     Each sample has as many columns as the alignment, drawn from it with replacement. The result depends on the seed,
     and not on the number of threads. Branches are compared by the split of the taxa that they make; those of UPGMA,
-    which have a root, by the taxa below them.
+    which have a root, by the taxa below them. Branches without length, and those that part equal rows, have no support:
+    it would be that of the rule for ties.
 
     Parameters
     ----------
@@ -130,7 +134,7 @@ def with_support(
     else:
         means = {"n_threads": n_threads, "memory_bytes": memory_bytes, "progress": progress}
         counts = sample_counts(tree, alignment, range(n_samples), **made, **means)
-    return supported(tree, counts, n_samples)
+    return supported(tree, counts, n_samples, alignment, gaps)
 
 
 def _cluster_in(device: Any) -> list[Any]:
@@ -233,7 +237,7 @@ def _settled(
     """The tree with support from as many samples as it takes."""
     source = _source(tree, alignment, n_threads=n_threads, memory_bytes=memory_bytes, **made)
     if tree.n_taxa < 4:
-        return replace(supported(tree, np.zeros(len(tree.lengths), np.int32), 1), n_samples=0)
+        return replace(tree, support=np.full(len(tree.lengths), np.nan), n_samples=0)
     # Splits of all samples, the numbers of them and what sorting them takes.
     require_memory(
         40 * MOST_SAMPLES * tree.n_taxa, memory_bytes, f"the splits of {MOST_SAMPLES} samples of {tree.n_taxa} taxa"
@@ -255,16 +259,49 @@ def _settled(
     at = np.minimum(np.searchsorted(numbers, wanted), len(numbers) - 1)
     counts = np.zeros(len(tree.lengths), np.int64)
     counts[tree.n_taxa : -1] = np.where(numbers[at] == wanted, times[at], 0)
-    return supported(tree, counts, len(splits))
+    return supported(tree, counts, len(splits), alignment, made["gaps"])
 
 
-def supported(tree: Tree, counts: NDArray[np.integer], n_samples: int) -> Tree:
-    """The tree with the support that counts of samples say; a tree of three taxa has no branch that needs one."""
+def supported(
+    tree: Tree, counts: NDArray[np.integer], n_samples: int, alignment: MultipleAlignment, gaps: GapRule
+) -> Tree:
+    """The tree with the support that counts of samples say; a tree of three taxa has no branch that needs one.
+
+    No column says anything of a branch without a length, or of one that parts equal rows. Its count is a matter of the
+    rule for ties, so it has no support.
+    """
     support = np.full(len(tree.lengths), np.nan)
     n = tree.n_taxa
     if n >= 4:
         support[n:-1] = 100.0 * counts[n:-1] / n_samples
-    return replace(tree, support=support, n_samples=n_samples)
+        is_empty = (np.abs(tree.lengths) <= ROUNDING * np.abs(tree.lengths).max()) | _parts_equal_rows(
+            tree, compared_codes(alignment, gaps)
+        )
+        is_empty[:n] = is_empty[-1] = False
+        support[is_empty] = np.nan
+        if n_empty := int(is_empty.sum()):
+            text = f"{counted(n_empty, 'branches')} without length or between equal rows: given no support"
+            warnings.warn(text, TropalignWarning, stacklevel=3)
+    labels = None if tree.labels is None else tuple("" if number_in(text) else text for text in tree.labels)
+    return replace(tree, support=support, n_samples=n_samples, labels=labels)
+
+
+def _parts_equal_rows(tree: Tree, codes: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """Whether some of the taxa below each node have equal rows outside of it.
+
+    Taxa of equal rows have random numbers whose sum is 0, so the sum below a node is 0 if it holds all or none of them.
+    """
+    n, draw = tree.n_taxa, np.random.default_rng(0)
+    of_row: dict[bytes, list[int]] = {}
+    for taxon, row in enumerate(codes):
+        of_row.setdefault(row.tobytes(), []).append(taxon)
+    sums = np.zeros(len(tree.lengths), np.uint64)
+    for taxa in of_row.values():
+        sums[taxa[1:]] = draw.integers(0, 2**64, len(taxa) - 1, np.uint64)
+        sums[taxa[:1]] = -sums[taxa[1:]].sum(keepdims=True)  # modulo 2^64
+    for k, joined in enumerate(tree.children):
+        sums[n + k] = sums[list(joined)].sum()
+    return sums != 0
 
 
 def _threads_within(memory_bytes: int | None, n_threads: int, n: int, n_codes: int) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,7 +13,8 @@ from numpy.typing import NDArray
 
 from tropalign.errors import InputError
 from tropalign.sequences.files import file_name, read_text
-from tropalign.trees.newick import MOST_BYTES, Nodes, parse_newick, preorder
+from tropalign.trees.newick import MOST_BYTES, Nodes, clustalw_name, preorder
+from tropalign.trees.nexus import parse_nodes
 from tropalign.trees.tree import Tree
 
 #: Length of a branch in a file at most; sums of as many as a file holds are far from the end of what numbers express.
@@ -100,22 +102,23 @@ class GuideTree:
 
 
 def read_guide_tree(path: str | os.PathLike[str], names: Sequence[str]) -> GuideTree:
-    """A guide tree from a Newick file, compressed or not, for the sequences of these names.
+    """A guide tree from a Newick or NEXUS file, compressed or not, for the sequences of these names.
 
     Nodes with more than two children are resolved: the first two together, and so on, by branches of length 0. Nodes
     with one child are left out, their lengths added. A missing or negative length is 0; where all are 0, all sequences
-    count the same. Labels of inner nodes and comments are left out.
+    count the same. Labels of inner nodes and comments are left out. Leaves may have their names as CLUSTALW changes
+    them: with underscores for blanks, colons, commas, semicolons and round brackets.
 
     Raises
     ------
     InputError
-        No such file, no Newick, several trees, or leaves that are not the sequences, each once.
+        No such file, no tree, several trees, or leaves that are not the sequences, each once.
     """
     return parse_guide_tree(read_text(path, MOST_BYTES), names, file_name(path))
 
 
 def parse_guide_tree(text: str, names: Sequence[str], file: str = "the tree") -> GuideTree:
-    """A guide tree from Newick text.
+    """A guide tree from text in Newick or NEXUS format.
 
     Examples
     --------
@@ -123,10 +126,21 @@ def parse_guide_tree(text: str, names: Sequence[str], file: str = "the tree") ->
     >>> tree.newick(["D", "C", "B", "A"])
     '((A:1.0,B:2.0):0.0,(C:1.0,D:1.0):3.0);'
     """
-    nodes = parse_newick(text, file)
+    nodes = parse_nodes(text, file)
     below = nodes.children()
-    _check_names([name for name, children in zip(nodes.names, below, strict=True) if not children], names, file)
+    leaves = [node for node, children in enumerate(below) if not children]
+    own = own_names(names)
+    for leaf in leaves:
+        nodes.names[leaf] = own.get(nodes.names[leaf], nodes.names[leaf])
+    _check_names([nodes.names[leaf] for leaf in leaves], names, file)
     return _numbered(nodes, below, {name: k for k, name in enumerate(names)}, file)
+
+
+def own_names(names: Sequence[str]) -> dict[str, str]:
+    """Names of sequences by what CLUSTALW makes of them, unless several become one."""
+    changed = [clustalw_name(name) for name in names]
+    times = Counter(changed)
+    return {word: name for word, name in zip(changed, names, strict=True) if times[word] == 1}
 
 
 def _check_names(leaves: list[str], names: Sequence[str], file: str) -> None:

@@ -111,12 +111,13 @@ def outputs_of(
         A format that lacks its package.
     """
     clades = tuple(package.tree.clades()) if wanted.table else ()
-    newick, lengths = package.tree.newick(), package.tree.branch_lengths()
+    unrooted, lengths = package.tree.newick(), package.tree.branch_lengths()
 
     more = "" if lineages is None else "lineages"
     tell = teller(None, wanted.sample_delimiter, wanted.sample_regex)
 
     def writer(name: str, which: str = "all", insertions: str = wanted.insertions) -> Writer:
+        newick = package.tree.jplace() if name == "jplace" else unrooted
         about = (package.names, package.letters, newick, clades, lengths, insertions, which, more, lineages, page_bytes)
         context = PlacedContext(*about, samples=() if otus is None else otus.samples, otus=otus, tell=tell)
         return make_writer("placed", name, header, context)

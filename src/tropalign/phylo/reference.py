@@ -132,7 +132,7 @@ class ReferencePackage:
         gap_flags: GapFlags = "compat",
         n_threads: int = 0,
     ) -> ReferencePackage:
-        """From a PHYLIP, FASTA or Stockholm file and a Newick file.
+        """From a PHYLIP, FASTA or Stockholm file and a Newick or NEXUS file.
 
         Parameters
         ----------
@@ -347,7 +347,7 @@ class ReferencePackage:
         >>> len(package.fingerprint())
         64
         """
-        digest = hashlib.sha256(json.dumps([self.names, self.tree.newick(), self.gap_flags]).encode())
+        digest = hashlib.sha256(json.dumps([self.names, self.tree.jplace(), self.gap_flags]).encode())
         for array in (self.letters, self.planes, self.distinct):
             digest.update(np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()

@@ -120,7 +120,7 @@ def _parsed(text: str, file: str) -> dict[str, Lineage]:
 
 
 def _tips_below(tree: Tree) -> tuple[np.ndarray, np.ndarray]:
-    """The tips below each branch, as begin and end in the order of `Tree.tips`."""
+    """The tips below each branch, all for the branch through the root, as begin and end in the order of `Tree.tips`."""
     place = {tip: k for k, tip in enumerate(tree.tips)}
     n_nodes = len(tree.children)
     begin, end = np.zeros(n_nodes, np.int64), np.zeros(n_nodes, np.int64)
@@ -128,5 +128,5 @@ def _tips_below(tree: Tree) -> tuple[np.ndarray, np.ndarray]:
         below = tree.children[node]
         begin[node] = begin[below[0]] if below else place[node]
         end[node] = end[below[-1]] if below else place[node] + 1
-    branches = tree.branches()
-    return begin[branches], end[branches]
+    tops = tree.tops()
+    return begin[tops], end[tops]

@@ -1,4 +1,4 @@
-"""Trees: Newick in, arrays of nodes out, and the numbering of branches that placements name."""
+"""Trees: Newick or NEXUS in, arrays of nodes out, and the numbering of branches that placements name."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from tropalign.errors import InputError, TropalignWarning, shown
 from tropalign.properties import cached_property
 from tropalign.sequences.files import file_name, read_text
-from tropalign.trees.newick import MOST_BYTES, Nodes, newick_text, parse_newick, preorder, quoted
+from tropalign.trees.newick import MOST_BYTES, Nodes, newick_text, preorder, quoted
+from tropalign.trees.nexus import parse_nodes
 
 #: Length of a branch that has none (as PaPaRa 2 takes it).
 MISSING_LENGTH = 1.0
@@ -33,7 +34,7 @@ class Tree:
     lengths : float64, shape (n_nodes,)
         Length of the branch above each node; 0 above the root.
     names : tuple of str
-        Name of each node; "" where it has none.
+        Name of each tip, and label of each inner node as its file has it; "" where it has none.
     """
 
     children: tuple[tuple[int, ...], ...]
@@ -94,15 +95,26 @@ class Tree:
         return lengths
 
     def clades(self) -> list[str]:
-        """What is below each branch: a tip's name, or two tips whose last common ancestor it is, "A|B"."""
+        """What is below each branch: a tip's name, or two tips whose last common ancestor it is, "A|B".
+
+        All tips are below the branch through a root with two children.
+        """
         first, last = list(self.names), list(self.names)
         for node in range(len(self.children) - 1, -1, -1):  # children come after their parents
             if self.children[node]:
                 first[node], last[node] = first[self.children[node][0]], last[self.children[node][-1]]
-        return [first[node] if not self.children[node] else f"{first[node]}|{last[node]}" for node in self.branches()]
+        tops = self.tops()
+        return [first[node] if not self.children[node] else f"{first[node]}|{last[node]}" for node in tops]
+
+    def tops(self) -> list[int]:
+        """The node that has below it what is below each branch: the root for the branch through it."""
+        tops = self.branches()
+        if len(self.children[0]) == 2:
+            tops[0] = 0
+        return tops
 
     def newick(self) -> str:
-        """The unrooted tree with the number of each branch in braces, as jplace wants it (Matsen et al. 2012)."""
+        """The unrooted tree, tips alone with names, with the number of each branch in braces."""
         number = {node: k for k, node in enumerate(self.branches())}
         lengths, children = self.lengths.copy(), list(self.children)
         if len(children[0]) == 2:  # one branch instead of the root's two
@@ -112,29 +124,49 @@ class Tree:
             lengths[outer] += lengths[inner]
             number[outer] = number[second]
         texts = [
-            f"{quoted(name)}:{length:.10g}{{{number.get(node, '')}}}" if node else ""
+            f"{'' if children[node] else quoted(name)}:{length:.10g}{{{number.get(node, '')}}}" if node else ""
             for node, (name, length) in enumerate(zip(self.names, lengths.tolist(), strict=True))
         ]
         return newick_text(children, texts, 0)
 
+    def jplace(self) -> str:
+        """The tree as in its file, with labels, and the number of each branch in braces (Matsen et al. 2012).
+
+        jplace numbers both branches of a root with two children. The longer one, on which the middle of both lies, has
+        number 0; the other one has the number after the last branch, and no reads::
+
+            (a:0.3{0},(b:0.1{1},c:0.1{2})x:0.1{3});     branches of the unrooted tree: 0 (a to x, 0.4 long), 1, 2
+        """
+        number = {node: k for k, node in enumerate(self.branches())}
+        if len(self.children[0]) == 2:
+            first, second = self.children[0]
+            number |= {first: len(number), second: 0}
+            if self.lengths[first] > self.lengths[second]:
+                number |= {first: 0, second: number[first]}
+        texts = [
+            quoted(name) + (f":{length:.10g}{{{number[node]}}}" if node else "")
+            for node, (name, length) in enumerate(zip(self.names, self.lengths.tolist(), strict=True))
+        ]
+        return newick_text(self.children, texts, 0)
+
 
 def read_tree(path: str | os.PathLike[str]) -> Tree:
-    """A tree from a Newick file, compressed or not.
+    """A tree from a Newick or NEXUS file, compressed or not.
 
     Polytomies are resolved with branches of length 0, nodes with one child are left out, a missing length is 1, a
-    negative one 0; each with a warning. Labels of inner nodes, the root's too, and comments are left out.
+    negative one 0; each with a warning. Comments are left out.
 
     Raises
     ------
     InputError
-        No such file, no Newick, several trees, fewer than three tips, or two tips of one name.
+        No such file, no tree, several trees, fewer than three tips, or two tips of one name.
     """
     return parse_tree(read_text(path, MOST_BYTES), file_name(path))
 
 
 def parse_tree(text: str, file: str = "the tree") -> Tree:
-    """A tree from Newick text."""
-    made = _Maker(parse_newick(text, file), file)
+    """A tree from text in Newick or NEXUS format."""
+    made = _Maker(parse_nodes(text, file), file)
     made.take_all()
     for count, what in made.notes():
         if count:
@@ -175,7 +207,8 @@ class _Maker:
                 self.skipped += 1
                 at = self.below[at][0]
                 length += self._length(at)
-            node = self._add(parent, length, "" if self.below[at] else self.nodes.names[at])
+            labels = self.nodes.labels if self.below[at] else self.nodes.names
+            node = self._add(parent, length, labels[at])
             groups = self._grouped(self.below[at], 3 if parent < 0 else 2)
             stack.extend((node, child, self._length(child)) for child in reversed(groups))
 

@@ -1,29 +1,65 @@
-"""Trees in Newick format: the text as nodes in arrays, nodes as text, and names as labels."""
+"""Trees in Newick format: the text as nodes in arrays, nodes as text, and names as labels.
+
+The grammar, blanks and comments allowed between all parts::
+
+    tree    node ";"                                     the semicolon of the last tree may be missing
+    node    [ "(" node { "," node } ")" ] [ label ] [ ":" length ] [ "{" branch number "}" ]
+    label   'quoted, '' for a quote'   "quoted"   or anything without blanks and ( ) [ ] , : ;
+
+Anything else is an error with its line and column. A blank within a label without quotes is an error too: it may be
+part of the name, or a comma may be missing. Underscores stay underscores.
+"""
 
 from __future__ import annotations
 
-import io
+import math
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import NamedTuple
 
 from tropalign.errors import InputError, shown
 
 #: Bytes of a Newick file at most: some million tips.
 MOST_BYTES = 1 << 28
-#: A comment or a quoted label. In a label a quote is doubled; some programs put a backslash before it instead, which is
-#: told from a label that ends in a backslash by what follows.
-_QUOTED = re.compile(r"\[(?:\\\]|[^\]])*\]|'((?:''|\\'(?!'|\s*(?:[\[\]():;,]|$))|[^'])*)'")
+#: A quoted label. A quote is doubled in it; some programs put a backslash before it instead, which is told from a label
+#: that ends in a backslash by what follows.
+QUOTED = r"""'(?:''|\\'(?!'|\s*(?:[\[\]():;,]|$))|[^'])*+'|"(?:""|[^"])*+\""""
 _ESCAPED = re.compile(r"''|\\'(?!')")
+#: A label without quotes, which may hold quotes after its first character (CLUSTALW's files know no quoting), a length.
+_WORD = r"""[^\s()\[\],:;'"][^\s()\[\],:;]*+"""
+LABEL = f"{QUOTED}|{_WORD}"
+#: All that may follow a bracket or a comma: a label, a colon, a length, the number of a branch.
+_NUMBER = re.compile(r"\{[0-9]{1,9}\}")
+_NODE = re.compile(rf"\s*({LABEL})?\s*(?:(:)\s*({_WORD})?)?\s*({_NUMBER.pattern})?\s*")
+#: A decimal number as C, Python, NumPy and R write it: 1.e-5, .5, 1E+3, +1.
+DECIMAL = r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
+_LENGTH = re.compile(rf"({DECIMAL})({_NUMBER.pattern})?")
+_SUPPORT = re.compile(DECIMAL)
+#: What comments call support: FigTree, PAUP, BEAST and MrBayes; RAxML and CLUSTALW write the number alone.
+_SUPPORT_COMMENT = re.compile(
+    rf"[&,]!?(?:support|bootstrap|label|posterior|prob|confidence)\s*=\s*\"?({DECIMAL})\"?\s*(?:,|$)"
+)
+#: What may be the decimals of a number with a decimal comma.
+_DECIMALS = re.compile(r"[0-9]+(?:[eE][-+]?[0-9]+)?")
+#: Text outside of comments, up to the next square bracket.
+_OUTSIDE = re.compile(rf"(?:{LABEL}|[\s(),:;'\"])*+")
+_UNEXPECTED = {
+    "(": "this opening bracket stands behind a label, a length or a closing bracket",
+    ")": "this closing bracket has no opening one",
+    ",": "this comma is outside of the brackets of the tree",
+    ":": "this node has a second length",
+}
+_HAS_LENGTH = re.compile(rf"(?:{LABEL})?\s*:")
+_BRACKET = re.compile(r"[\[\]]")
+_STATEMENT = re.compile(rf"(?:{LABEL}|[\s(),:'\"])*+;?")
+_BETWEEN = re.compile(r"[\s;]*")
+_LINE_END = re.compile(r"\r\n|\r|\n")
 #: A label that needs no quotes.
 _PLAIN = re.compile(r"[^\s()\[\]{}:;,'\"]*")
-#: What is between two nodes, the next one's label (or the number of a quoted one), and its length.
-_STEP = re.compile(r"([(,)])(\0[0-9]+\0|[^\s()\[\]{}:;,'\"\0]*)(?::([0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?))?")
-#: A length that is none.
-_NO_LENGTH = re.compile(r":\s*([-+]?(?:nan|inf)[a-z]*)", re.IGNORECASE)
-#: The number of a branch, as jplace has it.
-_NUMBER = re.compile(r"\{([0-9]{1,9})\}")
+#: Characters for which CLUSTALW has an underscore, in sequences' names too.
+_NOT_IN_CLUSTALW = re.compile(r"[\s:,;()]")
 
 
 @dataclass(slots=True)
@@ -34,8 +70,10 @@ class Nodes:
     ----------
     parents : list of int
         -1 for the root.
+    labels : list of str
+        As they are written, without quotes; "" where there is none.
     names : list of str
-        Labels; "" where there is none, or where an inner node's is a number.
+        Labels, but "" where an inner node's is a number.
     lengths : list of float or None
         Of the branch above each node; None where there is none.
     support : list of float or None
@@ -45,14 +83,16 @@ class Nodes:
     """
 
     parents: list[int] = field(default_factory=list)
+    labels: list[str] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
     lengths: list[float | None] = field(default_factory=list)
     support: list[float | None] = field(default_factory=list)
     numbers: list[int | None] = field(default_factory=list)
 
     def add(self, parent: int) -> int:
-        """A new node, and its number."""
+        """Add a node and return its number."""
         self.parents.append(parent)
+        self.labels.append("")
         self.names.append("")
         self.lengths.append(None)
         self.support.append(None)
@@ -67,76 +107,259 @@ class Nodes:
         return found
 
 
-def parse_newick(text: str, file: str, *, has_numbers: bool = False) -> Nodes:
-    """The one tree in a text; `has_numbers`: whether its branches may be numbered in braces, as those of jplace are.
+class _Comment(NamedTuple):
+    begin: int
+    text: str
 
-    Most trees are plain; reading these here spares the tenth of a second that Biopython's import takes. What is not, it
-    reads.
+
+class TreeText:
+    """A text that holds trees, with its comments apart.
+
+    Attributes
+    ----------
+    plain : str
+        The text with blanks in place of comments, so that all positions stay.
 
     Raises
     ------
     InputError
-        No Newick, or several trees; `file` is named.
+        A comment that does not end, or ends without having begun.
     """
-    plain, labels = _without_quotes(text, file)
-    nodes = _plain_nodes(plain.strip(), has_numbers) or _biopython_nodes(plain.strip(), labels, file)
-    if labels:
-        nodes.names = [_with_labels(name, labels) for name in nodes.names]
+
+    def __init__(self, text: str, file: str) -> None:
+        self._text, self._file = text, file
+        self._comments: list[_Comment] = []
+        self.plain = self._without_comments()
+        self.has_comments = bool(self._comments)
+
+    def _without_comments(self) -> str:
+        text, at, pieces = self._text, 0, list[str]()
+        while (end := _OUTSIDE.match(text, at).end()) < len(text):  # type: ignore[union-attr]
+            pieces.append(text[at:end])
+            begin, at = end, self._after_comment(end)
+            pieces.append(" " * (at - begin))
+            self._comments.append(_Comment(begin, text[begin + 1 : at - 1]))
+        return "".join([*pieces, text[at:]])
+
+    def _after_comment(self, begin: int) -> int:
+        """The position after the comment that begins here; comments may hold comments."""
+        depth = 0
+        for bracket in _BRACKET.finditer(self._text, begin):
+            depth += 1 if bracket[0] == "[" else -1
+            if depth == 0:
+                return bracket.end()
+            if depth < 0:
+                raise self.error(begin, "this bracket ends a comment that did not begin")
+        raise self.error(begin, "this comment is not closed", "close it with ]")
+
+    def comments_in(self, begin: int, end: int) -> list[str]:
+        """The comments that begin in a span of the text."""
+        first = bisect_left(self._comments, (begin, ""))
+        return [text for _, text in self._comments[first : bisect_left(self._comments, (end, ""))]]
+
+    def error(self, at: int, problem: str, remedy: str = "correct the file") -> InputError:
+        """An error with line and column of a position."""
+        lines = _LINE_END.split(self._text[:at])
+        where = f"{self._file}, line {len(lines)}, column {len(lines[-1]) + 1}"
+        return InputError(f"{problem}: {remedy}", file=where)
+
+    def count_error(self, n_trees: int) -> InputError:
+        """The error for a file that does not hold one tree."""
+        many = f"{n_trees:,} trees, and one is wanted: write that one to a file of its own" if n_trees else "no tree: name another"
+        return InputError(f"the file holds {many}", file=self._file)
+
+    def statement_end(self, at: int) -> int:
+        """The position after the next semicolon outside of quotes; the end of the text where there is none."""
+        return _STATEMENT.match(self.plain, at).end()  # type: ignore[union-attr]
+
+
+def parse_newick(text: str, file: str, *, has_numbers: bool = False) -> Nodes:
+    """The one tree in a text; `has_numbers`: whether ``{n}`` is a branch number even behind a label.
+
+    Raises
+    ------
+    InputError
+        No Newick, no tree, or several; file, line and column are named.
+    """
+    source = TreeText(text.removeprefix("\ufeff"), file)
+    if _BETWEEN.fullmatch(source.plain):
+        raise source.count_error(0)
+    nodes, at = tree_at(source, 0, has_numbers=has_numbers)
+    n_trees = 1
+    while (at := _BETWEEN.match(source.plain, at).end()) < len(source.plain):  # type: ignore[union-attr]
+        if source.plain[at] != "(":
+            raise source.error(at, f"{_excerpt(source.plain[at:])} stands after the end of the tree")
+        at = source.statement_end(at)
+        n_trees += 1
+    if n_trees > 1:
+        raise source.count_error(n_trees)
     return nodes
 
 
-def _plain_nodes(text: str, has_numbers: bool = False) -> Nodes | None:
-    """A tree of brackets, commas, labels and lengths alone (and numbers in braces); None of any other text."""
-    nodes = Nodes()
-    node = nodes.add(-1)
-    is_inner = [False]
-    above: list[int] = []
-    at = 0
-    while step := _STEP.match(text, at):
-        sign, label, length = step.groups()
-        at = step.end()
-        if sign == "(":
-            if nodes.names[node] or nodes.lengths[node] is not None or is_inner[node]:
-                return None
-            above.append(node)
-            is_inner[node] = True
-        elif not above:
-            return None
-        if sign == ")":
-            node = above.pop()
+def tree_at(source: TreeText, at: int, *, has_numbers: bool = False) -> tuple[Nodes, int]:
+    """Read the tree that begins at a position of a text.
+
+    Returns
+    -------
+    nodes, end
+        The position after the semicolon.
+
+    Raises
+    ------
+    InputError
+        It is no Newick; line and column are named.
+    """
+    maker = _Maker(source, has_numbers)
+    nodes, plain = maker.nodes, source.plain
+    node, last = nodes.add(-1), -1  # `last`: the sibling before a comma
+    above: list[tuple[int, int]] = []  # inner nodes that are open, and where
+    is_inner = False
+    while True:
+        match = _NODE.match(plain, at)
+        assert match is not None  # all of its parts are optional
+        begin, at = at, match.end()
+        if at > begin:
+            maker.fill(node, is_inner, last, match)
+        sign, at = plain[at : at + 1], at + 1
+        if sign == "(" and not is_inner and not plain[begin : at - 1].strip():
+            above.append((node, at - 1))
+            node, last = nodes.add(node), -1
+        elif sign == "," and above:
+            node, last, is_inner = nodes.add(above[-1][0]), node, False
+        elif sign == ")" and above:
+            (node, _), last, is_inner = above.pop(), -1, True
+        elif sign in ("", ";") and not above:
+            maker.take_bare_support()
+            return nodes, at
+        elif sign in ("", ";"):
+            raise source.error(above[-1][1], "this bracket is not closed", "the file may be cut short")
         else:
-            node = nodes.add(above[-1])
-            is_inner.append(False)
-        nodes.lengths[node] = None if length is None else float(length)
-        if has_numbers and (number := _NUMBER.match(text, at)):
-            nodes.numbers[node], at = int(number[1]), number.end()
-        nodes.support[node] = _number(label) if is_inner[node] else None
-        nodes.names[node] = "" if nodes.support[node] is not None else label
-    return nodes if is_inner[0] and not above and text[at:] == ";" else None
+            raise maker.unexpected(at - 1, plain[begin : at - 1].strip())
 
 
-def _biopython_nodes(text: str, labels: list[str], file: str) -> Nodes:
-    """Any tree. Raises InputError."""
-    from Bio.Phylo.NewickIO import NewickError, Parser
+class _Maker:
+    """Nodes of one tree while its text is read."""
 
-    if odd := _NO_LENGTH.search(text):  # which Biopython takes for a name
-        raise InputError(f"the length {odd[1]!r} of a branch is no number: mend the file", file=file)
-    try:
-        found = list(Parser(io.StringIO(text)).parse())
-    except (NewickError, ValueError) as error:
-        said = shown(_with_labels(str(error).rstrip("."), labels))
-        raise InputError(f"this is no Newick tree ({said}): mend the file", file=file) from None
-    if len(found) != 1:
-        raise InputError(f"the file holds {len(found)} trees: name one with a single tree", file=file)
-    nodes = Nodes()
-    stack: list[tuple[int, Any]] = [(-1, found[0].root)]
-    while stack:
-        parent, clade = stack.pop()
-        node = nodes.add(parent)
-        nodes.names[node] = clade.name or ""
-        nodes.lengths[node], nodes.support[node] = clade.branch_length, clade.confidence
-        stack.extend((node, child) for child in reversed(clade.clades))
-    return nodes
+    def __init__(self, source: TreeText, has_numbers: bool) -> None:
+        self.source, self.has_numbers = source, has_numbers
+        self.nodes = Nodes()
+        self.bare: dict[int, str] = {}  # comments that are a number alone
+        self.has_bare_tips = False
+
+    def fill(self, node: int, is_inner: bool, last: int, match: re.Match[str]) -> None:
+        """Enter what stands behind a bracket or a comma."""
+        label, colon, length, number = match.groups()
+        nodes, is_quoted = self.nodes, label is not None and label[0] in "'\""
+        if colon:
+            nodes.lengths[node], in_length = self._length(length, match)
+            number = number or in_length
+        if label and not is_quoted and not number:
+            # `)0.9:1{5}` and `) {5}`; a name may end in braces, unless all branches are known to be numbered.
+            label, number = self._without_number(label)
+        if number:
+            nodes.numbers[node] = int(number[1:-1])
+        if label:
+            self._name(node, unquoted(label), is_inner and not is_quoted)
+            if last >= 0 and not is_quoted:
+                self._refuse_decimal_comma(node, last, label, match.start(1))
+        if self.source.has_comments and (is_inner or node):
+            self._take_comments(node, is_inner, match)
+
+    def _length(self, text: str | None, match: re.Match[str]) -> tuple[float, str | None]:
+        """The length, and a branch number directly behind it."""
+        if not text:
+            raise self.source.error(match.start(2), "there is no length behind this colon")
+        found = _LENGTH.fullmatch(text)
+        length = math.inf if found is None else float(found[1])
+        if found is None or math.isinf(length):
+            problem = f"the length {_excerpt(text)} is not a number" + ("" if found is None else " that a double holds")
+            raise self.source.error(match.start(3), problem, "write one such as 0.15 or 1e-5")
+        return length, found[2]
+
+    def _without_number(self, label: str) -> tuple[str, str | None]:
+        brace = label.rfind("{")
+        if brace < 0 or not (self.has_numbers or brace == 0) or not _NUMBER.fullmatch(label, brace):
+            return label, None
+        return label[:brace], label[brace:]
+
+    def _name(self, node: int, label: str, may_be_support: bool) -> None:
+        nodes = self.nodes
+        nodes.labels[node] = label
+        nodes.support[node] = number_in(label) if may_be_support else None
+        nodes.names[node] = label if nodes.support[node] is None else ""
+
+    def _refuse_decimal_comma(self, tip: int, last: int, label: str, at: int) -> None:
+        """Refuse a label of digits behind a comma that may be the decimals of the length or support before it."""
+        lengths = self.nodes.lengths
+        if _DECIMALS.fullmatch(label) is None or (lengths[last] is None) == (lengths[tip] is None):
+            return
+        if lengths[tip] is None or self.nodes.support[last] is not None:
+            problem = f"the comma before {_excerpt(label)} may be a decimal comma"
+            raise self.source.error(at - 1, problem, "write decimals with a point, or a length at every branch")
+
+    def _take_comments(self, node: int, is_inner: bool, match: re.Match[str]) -> None:
+        for text in self.source.comments_in(match.start(), match.end()):
+            if _SUPPORT.fullmatch(text):
+                self.bare[node] = text
+                self.has_bare_tips |= not is_inner
+            elif is_inner and not self.nodes.labels[node] and (found := _SUPPORT_COMMENT.search(text)):
+                self._name(node, found[1], True)
+
+    def take_bare_support(self) -> None:
+        """Take comments that are a number for support, unless tips have them too, as in old jplace files."""
+        for node, text in {} if self.has_bare_tips else self.bare.items():
+            if not self.nodes.labels[node]:
+                self._name(node, text, True)
+
+    def unexpected(self, at: int, before: str) -> InputError:
+        """The error for a character that cannot follow; `before`: what stands between the last sign and it."""
+        sign, rest = self.source.plain[at], self.source.plain[at:]
+        remedy = "correct the file"
+        if sign in "'\"" and re.match(QUOTED, rest) is None:
+            problem, remedy = "this quote is not closed", f"close it with {sign}, and double one that is part of a name"
+        elif sign in _UNEXPECTED:
+            problem = _UNEXPECTED[sign]
+        elif _HAS_LENGTH.match(before):
+            problem, remedy = f"{_excerpt(rest)} stands behind a length", "a comma may be missing"
+        else:
+            problem = f"{_excerpt(rest)} stands behind the label {_excerpt(before)}"
+            remedy = "put a name with blanks into quotes, or add the comma that is missing"
+        return self.source.error(at, problem, remedy)
+
+
+def _excerpt(text: str) -> str:
+    """The first word of a text, as a message shows it."""
+    match = re.match(LABEL, text)
+    word = match[0] if match else text[:1]
+    return repr(shown(word if len(word) <= 40 else word[:39] + "…"))
+
+
+def unquoted(label: str) -> str:
+    """The name that a label stands for.
+
+    Examples
+    --------
+    >>> unquoted("'5'' end'"), unquoted('"a b"'), unquoted("5'end")
+    ("5' end", 'a b', "5'end")
+    """
+    if label[0] not in "'\"":
+        return label
+    return _ESCAPED.sub("'", label[1:-1]) if label[0] == "'" else label[1:-1].replace('""', '"')
+
+
+def number_in(label: str) -> float | None:
+    """The number that a label is; None if it is not one, or is larger than a double holds.
+
+    Examples
+    --------
+    >>> number_in("97.3"), number_in("100"), number_in("95/100"), number_in("nan"), number_in("1e999")
+    (97.3, 100, None, None, None)
+    """
+    if _SUPPORT.fullmatch(label) is None:
+        return None
+    if label.isdecimal():
+        return int(label) if len(label) <= 300 else None
+    return None if math.isinf(value := float(label)) else value
 
 
 def preorder(children: Sequence[Sequence[int]], top: int) -> list[int]:
@@ -194,12 +417,15 @@ def newick_text(children: Sequence[Sequence[int]], texts: Sequence[str], root: i
     return "".join(pieces) + ";"
 
 
-def _number(label: str) -> float | None:
-    """The support of a node, where its label is a number."""
-    try:
-        return int(label) if label.isdigit() else float(label)
-    except ValueError:
-        return None
+def clustalw_name(name: str) -> str:
+    """A name as CLUSTALW changes it, in sequences and in trees, whose format has no quotes.
+
+    Examples
+    --------
+    >>> clustalw_name("sp|P1 (x)"), clustalw_name("5'end")
+    ('sp|P1__x_', "5'end")
+    """
+    return _NOT_IN_CLUSTALW.sub("_", name)
 
 
 def quoted(name: str) -> str:
@@ -213,24 +439,3 @@ def quoted(name: str) -> str:
     if _PLAIN.fullmatch(name):
         return name
     return "'" + name.replace("'", "''") + "'"
-
-
-def _without_quotes(text: str, file: str) -> tuple[str, list[str]]:
-    """The text with a number in place of each quoted label and without comments, and these labels."""
-    labels: list[str] = []
-
-    def replaced(match: re.Match[str]) -> str:
-        if match[1] is None:
-            return ""
-        labels.append(_ESCAPED.sub("'", match[1]))
-        return f"\0{len(labels) - 1}\0"
-
-    plain = _QUOTED.sub(replaced, text.replace("\0", ""))
-    for sign, what in (("'", "quote"), ("[", "bracket of a comment"), ("]", "bracket of a comment")):
-        if sign in plain:
-            raise InputError(f"this is no Newick tree (a {what} stands alone): mend the file", file=file)
-    return plain, labels
-
-
-def _with_labels(text: str, labels: list[str]) -> str:
-    return re.sub("\0([0-9]+)\0", lambda match: labels[int(match[1])], text)

@@ -1,35 +1,25 @@
-"""Trees in NEXUS files, as FigTree, PAUP, MrBayes and BEAST write them, as Newick text.
+"""Trees in NEXUS files, as FigTree, PAUP, MrBayes and BEAST write them; and trees of either format.
 
 begin trees;
   translate 1 mouse, 2 'house cat';                  names for the labels of tips
-  tree best = [&R] ((1:1,2:2)[&posterior=0.9]:3,x);  -->  ((mouse:1,'house cat':2)0.9:3,x);
+  tree best = [&R] ((1:1,2:2)[&posterior=0.9]:3,x);  is   ((mouse:1,'house cat':2)0.9:3,x);
 end;
+
+Without TRANSLATE, a tip whose label is the number of a taxon in TAXLABELS, and not a taxon's name, is that taxon.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import NamedTuple
 
 from tropalign.errors import InputError
-from tropalign.trees.newick import quoted
+from tropalign.trees.newick import LABEL, QUOTED, Nodes, TreeText, parse_newick, tree_at, unquoted
 
-#: What a NEXUS file begins with, in any case.
+#: The first word of a NEXUS file, in any case.
 BEGIN = "#NEXUS"
-#: A comment, a quoted word, a sign, a word; and what else there is, which is an error.
-_TOKEN = re.compile(r"\[([^\[\]]*)\]|'((?:''|[^'])*)'|([(),;:=])|([^\s\[\](),;:=']+)|(\S)")
-#: What comments call support: FigTree, PAUP, BEAST and MrBayes.
-_SUPPORT = re.compile(
-    r"[&,]!?(?:support|bootstrap|label|posterior|prob|confidence)\s*=\s*\"?([0-9.]+(?:[eE][-+]?[0-9]+)?)\"?\s*(?:,|$)"
-)
-
-
-class _Token(NamedTuple):
-    """A comment ("["), a word ("w") or a sign, with its text."""
-
-    kind: str
-    text: str
+_WORD = re.compile(rf"\s*({LABEL})\s*")
+_SEMICOLON = re.compile(r"\s*;")
+_TREE_NAME = re.compile(rf"\s*(?:\*\s*)?(?:{QUOTED}|[^\s()\[\],:;='\"]+)\s*=")
 
 
 def is_nexus(begin: str) -> bool:
@@ -40,114 +30,103 @@ def is_nexus(begin: str) -> bool:
     >>> is_nexus("#nexus begin trees;"), is_nexus("(a,b);")
     (True, False)
     """
-    return begin.lstrip()[: len(BEGIN)].upper() == BEGIN
+    return begin.lstrip("\ufeff \t\r\n")[: len(BEGIN)].upper() == BEGIN
 
 
-def newick_of_nexus(text: str, file: str) -> str:
-    """The one tree of a NEXUS file in Newick format: names for numbers, and support for what comments say of it.
+def parse_nodes(text: str, file: str) -> Nodes:
+    """The one tree of a text in Newick or NEXUS format.
 
     Raises
     ------
     InputError
-        Damaged NEXUS, no tree, or several; `file` is named.
+        Neither of them, no tree, or several; file, line and column are named.
 
     Examples
     --------
-    >>> newick_of_nexus("#NEXUS begin trees; translate 1 a, 2 b; tree x = [&U] (1:1,2:2); end;", "a file")
-    '(a:1,b:2);'
+    >>> parse_nodes("#NEXUS begin trees; translate 1 a, 2 b; tree x = [&U] (1:1,2:2); end;", "a file").names
+    ['', 'a', 'b']
     """
-    trees: list[str] = []
+    return _parse_nexus(text, file) if is_nexus(text) else parse_newick(text, file)
+
+
+def _parse_nexus(text: str, file: str) -> Nodes:
+    source = TreeText(text, file)
+    found: Nodes | None = None
+    n_trees, block = 0, ""
+    taxa: list[list[str]] = []
     names: dict[str, str] = {}
-    block = ""
-    for statement in _statements(text, file):
-        words = [token for token in statement if token.kind != "["]
-        verb = words[0].text.lower() if words else ""
-        if verb == "begin" and len(words) > 1:
-            block, names = words[1].text.lower(), {}
-        elif verb in ("end", "endblock"):
-            block = ""
+    at = text.index("#") + len(BEGIN)
+    while word := _WORD.match(source.plain, at):
+        begin, verb = at, word[1].lower()
+        if verb == "begin":
+            named = _WORD.match(source.plain, word.end())
+            block, names = named[1].lower() if named else "", {}
+        elif verb == "taxlabels" and block in ("taxa", "data", "characters"):
+            taxa.append(_words(source, word.end()))
         elif block == "trees" and verb == "translate":
-            names = _translation(words[1:])
+            names = _translation(source, word.end())
         elif block == "trees" and verb in ("tree", "utree"):
-            trees.append(_newick(statement, names, file))
-    if not trees:
-        raise InputError(
-            "this NEXUS file holds no tree (block TREES): alignments are read from FASTA, Clustal, Stockholm, PHYLIP "
-            "and MSF",
-            file=file,
-        )
-    if len(trees) > 1:
-        raise InputError(f"the file holds {len(trees)} trees: name one with a single tree", file=file)
-    return trees[0]
+            n_trees += 1
+            if n_trees == 1:
+                found = _tree(source, word, names or (_numbered(taxa[0]) if len(taxa) == 1 else {}))
+        block = "" if verb in ("end", "endblock") else block
+        at = source.statement_end(at)
+        if source.plain[at - 1] != ";":
+            raise source.error(begin, "this statement has no semicolon at its end", "the file may be cut short")
+        while empty := _SEMICOLON.match(source.plain, at):
+            at = empty.end()
+    if source.plain[at:].strip():
+        at += len(source.plain[at:]) - len(source.plain[at:].lstrip())
+        raise source.error(at, f"no statement begins with {source.plain[at]!r}")
+    if found is None:
+        problem = "this NEXUS file holds no tree in a block TREES: name a file with a tree"
+        raise InputError(problem, file=file)
+    if n_trees > 1:
+        raise source.count_error(n_trees)
+    return found
 
 
-def _statements(text: str, file: str) -> Iterator[list[_Token]]:
-    """What stands between semicolons."""
-    found: list[_Token] = []
-    for match in _TOKEN.finditer(text.lstrip()[len(BEGIN) :]):
-        comment, quoted_word, sign, word, odd = match.groups()
-        if odd is not None:
-            raise InputError(f"this is no NEXUS (a {odd} stands alone): mend the file", file=file)
-        if sign == ";":
-            yield found
-            found = []
-        elif comment is not None:
-            found.append(_Token("[", comment))
-        elif sign is not None:
-            found.append(_Token(sign, sign))
-        else:
-            found.append(_Token("w", word if quoted_word is None else quoted_word.replace("''", "'")))
-    if any(token.kind != "[" for token in found):
-        raise InputError("the last statement of this NEXUS file has no semicolon: the file may be cut short", file=file)
+def _tree(source: TreeText, word: re.Match[str], names: dict[str, str]) -> Nodes:
+    """The tree of a statement ``tree name = (...);``, with names for the labels of tips."""
+    equals = _TREE_NAME.match(source.plain, word.end())
+    if equals is None:
+        raise source.error(word.start(1), "this tree has no name and equals sign", "write tree NAME = (...);")
+    nodes, _ = tree_at(source, equals.end())
+    is_inner = [False] * len(nodes.parents)
+    for parent in nodes.parents[1:]:
+        is_inner[parent] = True
+    nodes.names = [name if inner else names.get(name, name) for name, inner in zip(nodes.names, is_inner, strict=True)]
+    return nodes
 
 
-def _translation(words: list[_Token]) -> dict[str, str]:
-    """Names by what stands for them: ``1 mouse, 2 cat``."""
+def _words(source: TreeText, at: int) -> list[str]:
+    found = []
+    while word := _WORD.match(source.plain, at):
+        found.append(unquoted(word[1]))
+        at = word.end()
+    return found
+
+
+def _numbered(taxa: list[str]) -> dict[str, str]:
+    """Taxa by their numbers, unless a taxon has the number for its name."""
+    names = set(taxa)
+    return {str(number): name for number, name in enumerate(taxa, 1) if str(number) not in names}
+
+
+def _translation(source: TreeText, at: int) -> dict[str, str]:
+    """Names by what stands for them: ``1 mouse, 2 cat``; a comma may stand behind the last one."""
     names: dict[str, str] = {}
-    key: str | None = None
-    for token in [*words, _Token(",", ",")]:
-        if token.kind == ",":
-            key = None
-        elif key is None:
-            key, names[token.text] = token.text, ""
-        else:
-            names[key] = f"{names[key]} {token.text}".lstrip()
+    while key := _WORD.match(source.plain, at):
+        name = _WORD.match(source.plain, key.end())
+        if name is None:
+            raise source.error(key.start(1), f"TRANSLATE has no name for {key[1]!r}")
+        if names.setdefault(unquoted(key[1]), unquoted(name[1])) != unquoted(name[1]):
+            raise source.error(key.start(1), f"TRANSLATE has two names for {key[1]!r}")
+        at = name.end()
+        if source.plain[at : at + 1] != ",":
+            break
+        at += 1
+    if source.plain[at : at + 1] != ";":
+        problem = "TRANSLATE has to be pairs of a label and a name with commas between them"
+        raise source.error(at, problem, "put a name with blanks into quotes, or add the comma that is missing")
     return names
-
-
-def _newick(statement: list[_Token], names: dict[str, str], file: str) -> str:
-    """The tree of a statement ``tree name = (...)``."""
-    kinds = [token.kind for token in statement]
-    if "=" not in kinds:
-        raise InputError("a tree of this NEXUS file has no = behind its name: mend the file", file=file)
-    tokens = statement[kinds.index("=") + 1 :]
-    pieces: list[str] = []
-    at, is_inner = 0, False
-    while at < len(tokens):
-        if tokens[at].kind in "(),":
-            is_inner = tokens[at].kind == ")"
-            pieces.append(tokens[at].text)
-            at += 1
-            continue
-        end = next((k for k in range(at, len(tokens)) if tokens[k].kind in "(),"), len(tokens))
-        pieces.append(_node(tokens[at:end], names, is_inner))
-        at = end
-    return "".join(pieces) + ";"
-
-
-def _node(tokens: list[_Token], names: dict[str, str], is_inner: bool) -> str:
-    """A label with its length; the names are of tips, and support of inner nodes may stand in comments."""
-    label, length = "", ""
-    is_length = False
-    for token in tokens:
-        if token.kind == "[":
-            found = _SUPPORT.search(token.text) if is_inner else None
-            label = label or (found[1] if found else "")
-        elif token.kind == ":":
-            is_length = True
-        elif is_length:
-            length += token.text
-        else:
-            label = f"{label} {token.text}".lstrip()
-    label = label if is_inner else names.get(label, label)
-    return quoted(label) + (f":{length}" if length else "")

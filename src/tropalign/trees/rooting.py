@@ -8,6 +8,7 @@ belongs to the node that it was given to, as other programs have it, whatever is
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -15,10 +16,11 @@ from typing import NamedTuple
 import numpy as np
 
 from tropalign.errors import InputError
+from tropalign.trees.newick import DECIMAL
 from tropalign.trees.tree import Tree
 
-#: Labels that are several kinds of support, such as IQ-TREE's 95/100.
-_OF_BRANCH = re.compile(r"[0-9.]+(?:[eE]-?[0-9]+)?(?:[/|,;][0-9.]+(?:[eE]-?[0-9]+)?)+")
+#: Labels that are support: a number, or several kinds such as IQ-TREE's 95/100.
+_OF_BRANCH = re.compile(rf"{DECIMAL}(?:[/|,;]{DECIMAL})*")
 
 
 class _Branch(NamedTuple):
@@ -31,7 +33,7 @@ class _Branch(NamedTuple):
 
 
 def is_of_branch(label: str) -> bool:
-    """Whether a label of an inner node says something of the branch to it: several numbers.
+    """Whether a label of an inner node says something of the branch to it: a number, or several.
 
     Examples
     --------
@@ -87,7 +89,7 @@ def rooted_at_outgroup(tree: Tree, outgroup: str | Sequence[str]) -> Tree:
 
 
 def rooted_at_midpoint(tree: Tree) -> Tree:
-    """The tree with its root in the middle of the longest path between two taxa. Negative lengths count as 0 for this.
+    """The tree with its root in the middle of the longest path between two taxa. Negative lengths count as they are.
 
     Parameters
     ----------
@@ -104,15 +106,17 @@ def rooted_at_midpoint(tree: Tree) -> Tree:
     '(((A:1.0,B:2.0):0.5,C:3.0):0.5,D:3.5);'
     """
     around = _branches(tree)
-    start, _, _ = _farthest(around, 0, tree.n_taxa)
+    start = _farthest(around, 0, tree.n_taxa)[0] if (tree.lengths >= 0).all() else _end_of_longest(around, tree.n_taxa)
     end, whole, came_from = _farthest(around, start, tree.n_taxa)
     node, walked = end, 0.0
     while True:
         before = came_from[node]
-        length = next(max(0.0, branch.length) for branch in around[node] if branch.node == before)
-        if walked + length >= whole / 2 or before == start:
-            share = (whole / 2 - walked) / length if length > 0 else 0.5
-            return _rooted_between(tree, around, node, before, min(1.0, share))
+        length = next(branch.length for branch in around[node] if branch.node == before)
+        # A path of negative length has its middle on a branch of negative length.
+        is_past = walked + length >= whole / 2 if whole >= 0 else walked + length <= whole / 2
+        if is_past or before == start:
+            share = (whole / 2 - walked) / length if length else 0.5
+            return _rooted_between(tree, around, node, before, min(1.0, max(0.0, share)))
         node, walked = before, walked + length
 
 
@@ -135,9 +139,9 @@ def _branches(tree: Tree) -> list[list[_Branch]]:
     for k, joined in enumerate(tree.children):
         if n + k == root and tree.is_rooted:
             first, second = joined
-            sure = support[first] if np.isnan(support[second]) else support[second]
+            named = first if np.isnan(support[second]) and not label[second] else second
             length = float(tree.lengths[first] + tree.lengths[second])
-            connect(first, second, length, float(sure), label[second] or label[first])
+            connect(first, second, length, float(support[named]), label[named])
         else:
             for child in joined:
                 connect(child, n + k, float(tree.lengths[child]), float(support[child]), label[child])
@@ -153,11 +157,32 @@ def _farthest(around: list[list[_Branch]], start: int, n_taxa: int) -> tuple[int
         node = stack.pop()
         for branch in around[node]:
             if branch.node not in far:
-                far[branch.node] = far[node] + max(0.0, branch.length)
+                far[branch.node] = far[node] + branch.length
                 came_from[branch.node] = node
                 stack.append(branch.node)
     end = max((k for k in range(n_taxa) if k != start), key=lambda k: (far[k], -k))
     return end, far[end], came_from
+
+
+def _end_of_longest(around: list[list[_Branch]], n_taxa: int) -> int:
+    """An end of the longest path between two taxa, lengths of any sign; of equal paths, the lowest taxon.
+
+    With negative lengths, the taxon farthest from any node need not be one. Nodes are visited from the taxa up: each
+    knows the taxon farthest below it, and joins the two farthest through it.
+    """
+    _, _, came_from = _farthest(around, 0, n_taxa)
+    best: tuple[float, int] = (-math.inf, 0)
+    below = {taxon: (0.0, -taxon) for taxon in range(n_taxa)}  # how far, and the taxon
+    for node in [*reversed(came_from), 0]:  # in the order of visits, parents come first
+        for branch in around[node]:
+            if came_from.get(branch.node) != node or branch.node not in below:
+                continue
+            far = (below[branch.node][0] + branch.length, below[branch.node][1])
+            if node in below:
+                ends = max(far[1], below[node][1])
+                best = max(best, (far[0] + below[node][0], ends))
+            below[node] = max(below.get(node, far), far)
+    return -best[1]
 
 
 def _rooted_above(tree: Tree, node: int, share: float, *, outgroup_is_below: bool) -> Tree:

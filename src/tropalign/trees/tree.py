@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from tropalign.errors import InputError, UsageError, shown
 from tropalign.machine.numbers import whole_number
 from tropalign.sequences.files import file_name, read_text
-from tropalign.trees.newick import MOST_BYTES, newick_text, parse_newick, quoted
-from tropalign.trees.nexus import is_nexus, newick_of_nexus
+from tropalign.trees.newick import MOST_BYTES, newick_text, number_in, quoted
+from tropalign.trees.nexus import parse_nodes
 
 #: Taxa up to which a tree draws itself, and letters of a line.
 SHOWN_TAXA, LINE_LETTERS = 100, 80
@@ -46,8 +46,9 @@ class Tree:
     n_samples : int or None
         How many bootstrap samples these are, where that is known.
     labels : tuple of str, or None
-        Of each inner node, what a file calls it that is no number: the name of a clade, or several kinds of support
-        (``95/100``); "" where there is nothing.
+        Label of each inner node in its file: the name of a clade, or several kinds of support (``95/100``). A number
+        is here only if it is not the shortest text of its value (``1.000``), so that it is written as it was read;
+        "" for all others.
 
     Examples
     --------
@@ -145,19 +146,36 @@ class Tree:
         tropalign.trees.write_tree(self, path, format, groups=groups)
 
     def _inner_labels(self) -> list[str]:
+        """Labels of inner nodes with their support behind them, unless the label is this number."""
         support = self._support_labels()
         if self.labels is None:
             return support
-        return [quoted("/".join(filter(None, both))) for both in zip(self.labels, support, strict=True)]
+        assert self.support is not None or not any(support)
+        found = []
+        for node, (label, text) in enumerate(zip(self.labels, support, strict=True), self.n_taxa):
+            written = number_in(label.rpartition("/")[2])
+            is_both = self.support is not None and written is not None and written == self.support[node]
+            found.append(quoted(label if is_both else "/".join(filter(None, (label, text)))))
+        return found
 
     def _support_labels(self) -> list[str]:
-        n_inner = len(self.children)
         if self.support is None:
-            return [""] * n_inner
-        known = self.support[self.n_taxa :]
-        # FastTree, MrBayes and others write shares of 1 instead of percent, of which no digit is to be lost.
-        form = "g" if np.nanmax(known, initial=0) <= 1 else ".0f"
-        return ["" if math.isnan(value) else f"{value:{form}}" for value in known.tolist()]
+            return [""] * len(self.children)
+        known = self.support[self.n_taxa :].tolist()
+        if self.n_samples is not None:  # percent of bootstrap samples, computed here
+            return ["" if math.isnan(value) else f"{value:.0f}" for value in known]
+        return ["" if math.isnan(value) else support_text(value) for value in known]
+
+
+def support_text(value: float) -> str:
+    """The shortest text of a number that a file gives as support.
+
+    Examples
+    --------
+    >>> support_text(97.3), support_text(100.0), support_text(0.934)
+    ('97.3', '100', '0.934')
+    """
+    return repr(float(value)).removesuffix(".0")
 
 
 def _drawn(tree: Tree) -> str:
@@ -216,27 +234,33 @@ def parse_tree(text: str, file: str = "the tree") -> Tree:
     """
     if not isinstance(text, str):
         raise UsageError(f"an object of type {type(text).__name__} is no tree: give a text in Newick format")
-    nodes = parse_newick(newick_of_nexus(text, file) if is_nexus(text) else text, file)
+    nodes = parse_nodes(text, file)
     below = nodes.children()
     leaves = [node for node, children in enumerate(below) if not children]
     names = [nodes.names[node] for node in leaves]
     if len(names) < 2:
         raise InputError("the tree has one taxon: give one with two or more", file=file)
+    if "" in names:
+        raise InputError("a taxon has no name: give each its own name", file=file)
     seen: set[str] = set()
     for name in names:
         if name in seen:
             raise InputError(f"two taxa are called {name!r}: give each its own name", file=file)
         seen.add(name)
-    inner = [node for node in range(len(below) - 1, -1, -1) if below[node]]
+    top = 0
+    while len(below[top]) == 1:  # a root that joins nothing
+        top = below[top][0]
+    inner = [node for node in range(len(below) - 1, top - 1, -1) if below[node]]
     order = [*leaves, *inner]
     number = dict(zip(order, range(len(order)), strict=True))
     children = tuple(tuple(number[child] for child in below[node]) for node in inner)
-    lengths = np.array([_length(nodes.lengths[node], file) for node in order])
+    lengths = np.array([nodes.lengths[node] or 0.0 for node in order])
     lengths[-1] = 0
     known = [math.nan] * len(leaves) + [_support(nodes.support[node], nodes.names[node]) for node in inner]
     support = np.array(known)
     labels = tuple(
-        nodes.names[node] if math.isnan(value) else "" for node, value in zip(inner, known[len(leaves) :], strict=True)
+        "" if nodes.labels[node] == support_text(value) else nodes.labels[node]
+        for node, value in zip(inner, known[len(leaves) :], strict=True)
     )
     return Tree(
         tuple(names),
@@ -247,15 +271,7 @@ def parse_tree(text: str, file: str = "the tree") -> Tree:
     )
 
 
-def _length(length: float | None, file: str) -> float:
-    if length is not None and not math.isfinite(length):
-        raise InputError(f"a branch of length {length}: lengths are numbers", file=file)
-    return float(length or 0.0)
-
-
 def _support(support: float | None, label: str) -> float:
-    """The support of an inner node, which may stand in quotes."""
-    try:
-        return float(label if support is None else support)
-    except ValueError:
-        return math.nan
+    """The support of an inner node, whose number may stand in quotes."""
+    found = number_in(label) if support is None else support
+    return math.nan if found is None else float(found)

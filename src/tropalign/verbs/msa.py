@@ -54,7 +54,7 @@ class InputOptions(Options, group="input"):
         holds="tree",
         metavar="FILE",
         label="Guide tree",
-        help="the guide tree, in Newick format (default: of distances)",
+        help="the guide tree (Newick, NEXUS; default: of distances)",
     )
     realign: bool = option(
         default=False,

@@ -38,7 +38,7 @@ class ReferenceOptions(Options, group="reference"):
         form_help="Alignment (PHYLIP, FASTA, Stockholm)",
     )
     tree: str | None = input_file(
-        default=None, holds="tree", metavar="FILE", label="Reference tree", help="the reference's tree in Newick format"
+        default=None, holds="tree", metavar="FILE", label="Reference tree", help="the reference's tree (Newick, NEXUS)"
     )
     alphabet: str | None = but(
         SequenceOptions,

@@ -272,9 +272,11 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
             tree = _tree(self, given, memory_bytes, show)
         else:
             given = alignment_in_bytes(self, data, memory_bytes, show)
-            tree = _joined(self, given, memory_bytes, show)
+            tree, alignment = _joined(self, given, memory_bytes, show), given.alignment
+            assert alignment is not None
             found = sum_of(shards.sections(0), len(tree.lengths))
-            tree = _rooted(self, supported(tree, found, int(self.bootstrap or 0)))
+            tree = supported(tree, found, int(self.bootstrap or 0), alignment, self.gaps or "pairwise")
+            tree = _rooted(self, tree)
         write_distances(self, given, places)
         write_tree(self, tree, [telling(output, tree) for output in outputs], begin)
 

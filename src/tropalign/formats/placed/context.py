@@ -37,7 +37,7 @@ class PlacedContext:
     letters : uint8, shape (n_rows, n_columns)
         As they were written.
     newick
-        The tree with its branches numbered, for jplace.
+        The tree with its branches numbered, for jplace and the page.
     clades : tuple of str
         What is below each branch, for the table.
     branch_lengths : float64, shape (n_branches,)

@@ -136,8 +136,8 @@ def _write_support(
     size: float,
 ) -> None:
     """Support of inner nodes, or what else the file calls them."""
-    for node, support in enumerate(nodes.support):
-        text = _name(nodes.names[node]) if support is None else f"{support:g}"
+    for node, label in enumerate(nodes.labels):
+        text = _name(label)
         if node and below[node] and text:
             axes.annotate(
                 text, (depth[node], line[node]), (-2, 1), textcoords="offset points", ha="right",

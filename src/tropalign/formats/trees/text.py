@@ -6,6 +6,7 @@ A part is a tree in Newick format. What is written is a `tropalign.trees.Tree`, 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from typing import IO, Any
 
@@ -16,12 +17,12 @@ from tropalign.formats.format import Codec, concatenated
 from tropalign.formats.header import Header
 from tropalign.formats.trees import TreesContext
 from tropalign.results.multiple import MultipleAlignment
-from tropalign.trees.newick import Nodes, newick_text, parse_newick
+from tropalign.trees.newick import Nodes, clustalw_name, newick_text, parse_newick
 
 #: Digits of branch lengths behind the point.
 DIGITS = 8
-#: What CLUSTALW has an underscore for, in sequences' names, too: all others stay, or it would not find the sequence.
-_NOT_IN_NAMES = re.compile(r"[\s:,;()]")
+#: Names that CLUSTALW takes as they are, and that other programs would not read as names without quotes.
+_NEEDS_QUOTES = re.compile(r"""['"{].*|.*[\[\]].*|""")
 #: A word of NEXUS that needs no quotes: an underscore in one without quotes means a blank.
 _PLAIN_WORD = re.compile(r"[A-Za-z0-9.]+")
 
@@ -46,6 +47,7 @@ def dnd_text(newick: str) -> str:
     """A tree in Newick format with lengths of 32 bits, which CLUSTALW keeps."""
     nodes = parse_newick(newick, "the tree")
     below = nodes.children()
+    words = _clustalw_words([name for name, children in zip(nodes.names, below, strict=True) if not children])
     pieces: list[str] = []
     stack: list[int | str] = [0]
     while stack:
@@ -55,13 +57,21 @@ def dnd_text(newick: str) -> str:
             continue
         end = f":{np.float32(nodes.lengths[at] or 0.0)!s}" if at else ";\n"
         if not below[at]:
-            pieces.append(_NOT_IN_NAMES.sub("_", nodes.names[at]) + end)
+            pieces.append(words[nodes.names[at]] + end)
             continue
         stack.append(f"){end}" if not at else f")\n{end}")
         for child in reversed(below[at]):
             stack += [child, ",\n"]
         stack[-1] = "(\n"
     return "".join(pieces)
+
+
+def _clustalw_words(names: list[str]) -> dict[str, str]:
+    """How a tree for CLUSTALW names its tips: in quotes only if the name could not be read again without them."""
+    words = {name: clustalw_name(name) for name in names}
+    times = Counter(words.values())
+    is_clear = {name: times[word] == 1 and not _NEEDS_QUOTES.fullmatch(word) for name, word in words.items()}
+    return {name: word if is_clear[name] else "'" + name.replace("'", "''") + "'" for name, word in words.items()}
 
 
 def assemble_nexus(parts: Iterable[bytes], out: IO[bytes], header: Header, context: TreesContext) -> None:
@@ -79,8 +89,8 @@ def assemble_nexus(parts: Iterable[bytes], out: IO[bytes], header: Header, conte
 
 def _nexus_tree(nodes: Nodes, below: list[list[int]]) -> str:
     texts = []
-    for name, support, length in zip(nodes.names, nodes.support, nodes.lengths, strict=True):
-        label = f"{support:g}" if support is not None else _word(name) if name else ""
+    for label, support, length in zip(nodes.labels, nodes.support, nodes.lengths, strict=True):
+        label = _word(label) if label and support is None else label
         texts.append(label if length is None else f"{label}:{length:.{DIGITS}f}")
     return newick_text(below, texts, 0)
 
