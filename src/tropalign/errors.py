@@ -12,8 +12,13 @@ The text of each is one sentence with the file, the record or line, and the reme
 from __future__ import annotations
 
 import itertools
+import warnings
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TypeVar
+
+T = TypeVar("T")
 
 
 def shown(name: str) -> str:
@@ -246,6 +251,40 @@ class TropalignWarning(UserWarning):
     >>> len(proteins)
     37
     """
+
+
+_is_quiet: ContextVar[bool] = ContextVar("is_quiet", default=False)
+
+
+def warn(text: str, stacklevel: int = 2) -> None:
+    """Give a TropalignWarning, except inside `quiet`."""
+    if not _is_quiet.get():
+        warnings.warn(text, TropalignWarning, stacklevel=stacklevel + 1)
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Drop what `warn` gives in this thread and in the threads that it starts.
+
+    `warnings.catch_warnings` changes the filters of all threads. If two blocks overlap, the filters stay changed.
+    """
+    before = _is_quiet.set(True)
+    try:
+        yield
+    finally:
+        _is_quiet.reset(before)
+
+
+def quietly(items: Iterable[T]) -> Iterator[T]:
+    """Iterate over items that are made inside `quiet`."""
+    iterator = iter(items)
+    while True:
+        with quiet():
+            try:
+                item = next(iterator)
+            except StopIteration:
+                return
+        yield item
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import io
 import itertools
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -22,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import InputError, TropalignWarning, UsageError, named
+from tropalign.errors import InputError, UsageError, named, quiet, warn
 from tropalign.families.options import HomologOptions
 from tropalign.msa.family import unique_sequences
 from tropalign.msa.options import MOST_SEQUENCES
@@ -85,7 +84,7 @@ def check_helped(job: Job) -> None:
 def helped(job: Job, found: Homologs) -> Job:
     """The job with homologs behind the family; the same one, with a warning, where none was found."""
     if found.batch is None:
-        warnings.warn("no homologs were found: the family is aligned alone", TropalignWarning, stacklevel=2)
+        warn("no homologs were found: the family is aligned alone")
         return job
     return replace(job, batch=_together(job.batch, found.batch), n_homologs=len(found.batch))
 
@@ -108,8 +107,7 @@ def homologs_of(batch: SequenceBatch, targets: Any, options: HomologOptions, **h
     first, _ = unique_sequences(batch)
     members = batch[first]
     models = list(queries_in(_fasta_of(members), "sequences", "protein", keeps_text=False))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", TropalignWarning)  # of letters that no protein has
+    with quiet():  # letters that no protein has are of no interest here
         hits = search(models, targets, thresholds=Thresholds(E=options.most_evalue), **how)
     found = list(_chosen(hits, members, options.most_per_member, max(MOST_SEQUENCES - len(batch), 0)))
     n_helped = len({domain.hit.query.name for domain, _ in found})

@@ -5,13 +5,12 @@ from __future__ import annotations
 import io
 import os
 import sys
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from itertools import chain
 from typing import IO, Any
 
-from tropalign.errors import InputError, TropalignError, TropalignWarning, UsageError, shown
+from tropalign.errors import InputError, TropalignError, UsageError, shown, warn
 from tropalign.execution.prefetch import prefetched
 from tropalign.sequences.texts import decoded
 
@@ -149,7 +148,7 @@ def read_lines(source: Source) -> Iterator[bytes]:
 
 def tell_of_latin_1(file: str) -> None:
     """Warns that a file is not UTF-8 throughout (`tropalign.sequences.texts.decoded`)."""
-    warnings.warn(f"{shown(file)}: bytes that are not UTF-8 are read as Latin-1", TropalignWarning, stacklevel=2)
+    warn(f"{shown(file)}: bytes that are not UTF-8 are read as Latin-1")
 
 
 def size_of(source: Source) -> int | None:
