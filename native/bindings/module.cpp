@@ -3,7 +3,12 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <atomic>
+#include <cstdlib>
+#include <exception>
+
 #include "../simd/isa.hpp"
+#include "python.hpp"
 
 void bind_pairwise(nanobind::module_ &);
 void bind_best_targets(nanobind::module_ &);
@@ -41,7 +46,26 @@ void bind_trees(nanobind::module_ &);
 void bind_clustalw_profiles(nanobind::module_ &);
 void bind_clustalw_pairs(nanobind::module_ &);
 
+namespace {
+
+std::atomic<bool> is_exiting{false};
+
+/// Daemon threads may compute while the interpreter finalizes. Those that take its lock again are unwound, which no
+/// destructor allows: the program would end by std::terminate, thus by SIGABRT. Such a thread waits here instead.
+void keep_ended_threads() {
+    static const std::terminate_handler before = std::get_terminate();
+    std::set_terminate([] {
+        if (is_exiting) tropalign::wait_for_exit();
+        before();
+        std::abort();
+    });
+    nanobind::module_::import_("atexit").attr("register")(nanobind::cpp_function([] { is_exiting = true; }));
+}
+
+}  // namespace
+
 NB_MODULE(_native, m) {
+    keep_ended_threads();
     m.doc() = "The compiled core of tropalign; its Python packages document and validate.";
     m.def("supported_isas", &tropalign::supported_isas, "Instruction sets that this processor has, the best first.");
     m.def("selected_isa", &tropalign::selected_isa,
