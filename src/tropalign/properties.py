@@ -26,7 +26,10 @@ if hasattr(os, "register_at_fork"):
 
 
 def _kept(values: dict[Any, T], key: Hashable, compute: Callable[[], T]) -> T:
-    """Return the value of the key; compute it if it is missing and no other thread does."""
+    """Return the value of the key; compute it if it is missing and no other thread does.
+
+    What `compute` imports must not ask for the same value while it is loaded: two threads could wait for each other.
+    """
     progress = id(values), key
     with _in_progress.setdefault(progress, threading.RLock()):
         try:
