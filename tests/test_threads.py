@@ -1,4 +1,4 @@
-"""Public functions in threads of the user's: the results of one thread, forks that do not hang, an exit without abort."""
+"""Public functions in threads of the user: the results of one thread, forks that do not hang, exits without abort."""
 
 import json
 import os
