@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import types
 
 import numpy as np
 import pytest
@@ -26,3 +27,8 @@ def test_they_do_not_load_masked_arrays():
         "print(distinct(np.array([2, 1, 2])), is_masked(np.zeros(2)), 'numpy.ma' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "[1 2] False False\n"
+
+
+def test_a_module_of_masked_arrays_that_another_thread_is_loading(monkeypatch):
+    monkeypatch.setitem(sys.modules, "numpy.ma", types.ModuleType("numpy.ma"))
+    assert not is_masked(np.zeros(2))

@@ -1,10 +1,14 @@
 """What an error says, and that it can do no harm to a terminal."""
 
+import threading
+import warnings
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tropalign.errors import InputError, counted, did_you_mean, shown
+from tropalign.errors import InputError, TropalignWarning, counted, did_you_mean, quiet, quietly, shown, warn
+from tropalign.execution.prefetch import prefetched
 
 
 @pytest.mark.parametrize(
@@ -103,3 +107,77 @@ def test_a_mistyped_word_is_answered_too(word, meant):
 def test_words_of_other_programs_are_known(word, meant):
     assert did_you_mean(word, ["local", "global", "semiglobal"]) == f"; did you mean {meant!r}?"
     assert "semiglobal" not in did_you_mean(word, ["nwk", "newick"])
+
+
+def warns(text):
+    """Whether a warning is given."""
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        warn(text)
+    assert [one.category for one in found] in ([], [TropalignWarning])
+    return bool(found)
+
+
+def test_warnings_are_dropped_in_the_block_alone():
+    with quiet():
+        with quiet():
+            assert not warns("inner")
+        assert not warns("outer")
+    with pytest.raises(KeyError), quiet():
+        raise KeyError
+    assert warns("after")
+
+
+def test_warnings_tell_where_the_function_was_called():
+    with pytest.warns(TropalignWarning, match="x") as found:
+        warn("x", stacklevel=1)
+    assert found[0].filename == __file__
+
+
+def test_items_are_made_without_warnings_and_used_with_them():
+    made = []
+
+    def items():
+        for k in range(2):
+            made.append(warns("made"))
+            yield k
+
+    assert [(k, warns("used")) for k in quietly(items())] == [(0, True), (1, True)]
+    assert made == [False, False]
+
+
+def test_threads_inherit_it_and_others_do_not():
+    found, inside, go_on = [], threading.Event(), threading.Event()
+
+    def other():
+        with quiet():
+            inside.set()
+            go_on.wait(60)
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    assert inside.wait(60)
+    assert warns("beside a thread that is quiet")
+    go_on.set()
+    thread.join()
+    with quiet():
+        found += prefetched(warns(text) for text in "ab")
+    assert found == [False, False]
+
+
+def test_blocks_that_overlap_leave_the_filters_as_they_were():
+    filters = list(warnings.filters)
+    inside, leaves = threading.Event(), threading.Event()
+
+    def other():
+        with quiet():
+            inside.set()
+            leaves.wait(60)
+
+    thread = threading.Thread(target=other)
+    with quiet():
+        thread.start()
+        assert inside.wait(60)
+    leaves.set()
+    thread.join()
+    assert list(warnings.filters) == filters

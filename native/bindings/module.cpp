@@ -3,7 +3,12 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <atomic>
+#include <cstdlib>
+#include <exception>
+
 #include "../simd/isa.hpp"
+#include "python.hpp"
 
 void bind_pairwise(nanobind::module_ &);
 void bind_best_targets(nanobind::module_ &);
@@ -41,8 +46,32 @@ void bind_trees(nanobind::module_ &);
 void bind_clustalw_profiles(nanobind::module_ &);
 void bind_clustalw_pairs(nanobind::module_ &);
 
+namespace {
+
+std::atomic<bool> is_exiting{false};
+
+/// Daemon threads may compute while the interpreter finalizes. Those that take its lock again are unwound, which no
+/// destructor allows: the program would end by std::terminate, thus by SIGABRT. Such a thread waits here instead.
+void keep_ended_threads() {
+    static const std::terminate_handler before = std::get_terminate();
+    std::set_terminate([] {
+        if (is_exiting) tropalign::wait_for_exit();
+        before();
+        std::abort();
+    });
+    nb::module_::import_("atexit").attr("register")(nb::cpp_function([] {
+        is_exiting = true;
+        // What daemon threads hold is never freed, which nanobind would report as leaks.
+        const nb::object n_threads = nb::module_::import_("threading").attr("active_count")();
+        if (nb::cast<int>(n_threads) > 1) nb::set_leak_warnings(false);
+    }));
+}
+
+}  // namespace
+
 NB_MODULE(_native, m) {
     tropalign::require_isa();  // before any code that was compiled for an instruction set
+    keep_ended_threads();
     m.doc() = "The compiled core of tropalign; its Python packages document and validate.";
     m.def("supported_isas", &tropalign::supported_isas, "Instruction sets that this processor has, the best first.");
     m.def("selected_isa", &tropalign::selected_isa,

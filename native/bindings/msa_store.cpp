@@ -59,15 +59,16 @@ TROPALIGN_PYTHON_TYPE(ProductSums,
 
 /// Asks a Python function for sums of products.
 std::vector<int32_t> products_of(const ProductSums &products, const ProductRequest &request) {
-    nb::gil_scoped_acquire gil;
-    const nb::object found =
-        products(to_numpy(std::vector<int32_t>(request.pairs)), to_numpy(std::vector<int32_t>(request.sizes)),
-                 to_numpy(std::vector<uint16_t>(request.places)), to_numpy(std::vector<int32_t>(request.members)),
-                 to_numpy(std::vector<int32_t>(request.weights)), request.at_once, request.shift);
-    Column<int32_t> sums;
-    if (!nb::try_cast(found, sums) || sums.size() != request.places.size() / 2)
-        refuse("products: did not return a number of int32 per element");
-    return {sums.data(), sums.data() + sums.size()};
+    return calling_python([&] {
+        const nb::object found =
+            products(to_numpy(std::vector<int32_t>(request.pairs)), to_numpy(std::vector<int32_t>(request.sizes)),
+                     to_numpy(std::vector<uint16_t>(request.places)), to_numpy(std::vector<int32_t>(request.members)),
+                     to_numpy(std::vector<int32_t>(request.weights)), request.at_once, request.shift);
+        Column<int32_t> sums;
+        if (!nb::try_cast(found, sums) || sums.size() != request.places.size() / 2)
+            refuse("products: did not return a number of int32 per element");
+        return std::vector<int32_t>(sums.data(), sums.data() + sums.size());
+    });
 }
 
 void require_weights(const Column<double> &weights, const char *what) {

@@ -6,9 +6,12 @@
 #include <nanobind/stl/tuple.h>
 
 #include <array>
+#include <chrono>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <thread>
 #include <vector>
 
 namespace nb = nanobind;
@@ -69,6 +72,25 @@ auto to_numpy(Container &&values) {
     return to_numpy(std::forward<Container>(values), shape);
 }
 
+/// Stops a thread that Python ends: until version 3.14, once the interpreter finalizes, any other thread that takes the
+/// lock of the interpreter has its stack unwound, without the lock. See also `keep_ended_threads` in module.cpp.
+[[noreturn]] inline void wait_for_exit() {
+    for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
+}
+
+/// Calls Python with the lock held. Only exceptions leave it: a thread that Python ends stays here.
+template <class Call>
+auto calling_python(Call call) {
+    nb::gil_scoped_acquire gil;
+    try {
+        return call();
+    } catch (const std::exception &) {
+        throw;
+    } catch (...) {
+        wait_for_exit();
+    }
+}
+
 /// Tells Python what is done, and whether to go on: not after Ctrl-C, nor when `progress` raises.
 class PythonPoll {
   public:
@@ -76,14 +98,15 @@ class PythonPoll {
 
     bool operator()(int64_t done) {
         if (raised_) return false;
-        nb::gil_scoped_acquire gil;
-        try {
-            if (PyErr_CheckSignals() != 0) raised_ = true;
-            else if (!progress_.is_none()) progress_(done);
-        } catch (nb::python_error &error) {
-            error.restore();
-            raised_ = true;
-        }
+        calling_python([&] {
+            try {
+                if (PyErr_CheckSignals() != 0) raised_ = true;
+                else if (!progress_.is_none()) progress_(done);
+            } catch (nb::python_error &error) {
+                error.restore();
+                raised_ = true;
+            }
+        });
         return !raised_;
     }
 

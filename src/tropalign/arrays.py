@@ -40,6 +40,6 @@ def places_of(mask: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.in
 
 
 def is_masked(value: Any) -> bool:
-    """Whether a value is a masked array: none is where nobody has loaded their module."""
-    library = sys.modules.get("numpy.ma")
-    return library is not None and isinstance(value, library.MaskedArray)
+    """Whether a value is a masked array: there is none before their module is loaded, to its end."""
+    known = getattr(sys.modules.get("numpy.ma"), "MaskedArray", None)
+    return known is not None and isinstance(value, known)

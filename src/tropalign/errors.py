@@ -12,8 +12,13 @@ The text of each is one sentence with the file, the record or line, and the reme
 from __future__ import annotations
 
 import itertools
+import warnings
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TypeVar
+
+T = TypeVar("T")
 
 
 def shown(name: str) -> str:
@@ -254,6 +259,45 @@ _SAID_ELSEWHERE = {
     **dict.fromkeys(("nw", "needle", "needleman-wunsch", "end-to-end"), "global"),
     **dict.fromkeys(("sw", "water", "smith-waterman"), "local"),
 }
+
+
+#: The texts that `quiet` drops here; None outside of it.
+_dropped: ContextVar[list[str] | None] = ContextVar("dropped", default=None)
+
+
+def warn(text: str, stacklevel: int = 2) -> None:
+    """Give a TropalignWarning, except inside `quiet`."""
+    dropped = _dropped.get()
+    if dropped is None:
+        warnings.warn(text, TropalignWarning, stacklevel=stacklevel + 1)
+    else:
+        dropped.append(text)
+
+
+@contextmanager
+def quiet() -> Iterator[list[str]]:
+    """Drop the warnings of `warn` in this thread and in the threads that it starts; gives the list of their texts.
+
+    `warnings.catch_warnings` changes the filters of all threads. If two blocks overlap, the filters stay changed.
+    """
+    dropped: list[str] = []
+    before = _dropped.set(dropped)
+    try:
+        yield dropped
+    finally:
+        _dropped.reset(before)
+
+
+def quietly(items: Iterable[T]) -> Iterator[T]:
+    """Iterate over items that are made inside `quiet`."""
+    iterator = iter(items)
+    while True:
+        with quiet():
+            try:
+                item = next(iterator)
+            except StopIteration:
+                return
+        yield item
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

@@ -1,12 +1,48 @@
-"""`lazy`: packages whose public names are loaded from their modules on first use (PEP 562)."""
+"""`lazy`: packages whose public names are loaded from their modules on first use (PEP 562).
+
+A fork waits until other threads have loaded what they are loading. Otherwise the child would find the locks of these
+modules held, by threads that it does not have, and would wait for ever at its own first call.
+"""
 
 from __future__ import annotations
 
+import os
 import sys
+import threading
+import time
 from collections.abc import Callable, Mapping
-from importlib import import_module
+from importlib import _bootstrap, import_module  # type: ignore[attr-defined]
 from types import MappingProxyType
 from typing import Any
+
+#: Top-level packages that a fork waits for: those that tropalign loads on first use, none of the user's.
+AWAITED = sys.stdlib_module_names | {
+    "Bio", "PIL", "biopython", "contourpy", "cuda", "dateutil", "distributed", "dnaio", "h5py", "kiwisolver",
+    "matplotlib", "mpl_toolkits", "nanoarrow", "numpy", "platformdirs", "psutil", "pyarrow", "pyhmmer", "pyopencl",
+    "rich", "scipy", "tropalign", "xopen",
+}  # fmt: skip
+#: Seconds that a fork waits at most.
+PATIENCE = 20.0
+
+
+def _are_modules_loading() -> bool:
+    """Whether another thread is loading an awaited module, by the locks that CPython's importlib has of modules."""
+    locks = [
+        lock
+        for name, reference in list(getattr(_bootstrap, "_module_locks", {}).items())
+        if name.partition(".")[0] in AWAITED and (lock := reference()) is not None
+    ]
+    return any(getattr(lock, "owner", None) not in (None, threading.get_ident()) for lock in locks)
+
+
+def _wait_for_modules() -> None:
+    end = time.monotonic() + PATIENCE
+    while _are_modules_loading() and time.monotonic() < end:
+        time.sleep(0.001)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_wait_for_modules)
 
 
 def lazy(

@@ -2,6 +2,8 @@
 
 import io
 import math
+import sys
+import types
 from pathlib import Path
 
 import numpy as np
@@ -180,3 +182,10 @@ def test_no_files(source, sentence):
     with pytest.raises(ta.InputError) as error:
         ta.read_sequences(source)
     assert str(error.value) == sentence
+
+
+def test_a_module_of_sequences_that_another_thread_is_loading(monkeypatch):
+    monkeypatch.setitem(sys.modules, "Bio.Seq", types.ModuleType("Bio.Seq"))
+    assert str(ta.SequenceBatch.from_strings(["ACGT"])[0]) == "ACGT"
+    with pytest.raises(ta.InputError, match="is no sequence"):
+        ta.SequenceBatch.from_strings([object()])

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.clustalw.options import ClustalwOptions
+from tropalign.properties import cached
 from tropalign.sequences.batch import SequenceBatch
 
 #: A letter's code is its position. U is not T here.
@@ -122,7 +122,7 @@ class ProfileMatrix:
     mismatch: int
 
 
-@cache
+@cached
 def _tables() -> dict[str, tuple[str, NDArray[np.int32]]]:
     """Letters and square of each matrix in matrices.txt."""
     found: dict[str, tuple[str, NDArray[np.int32]]] = {}

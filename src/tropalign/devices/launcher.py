@@ -9,13 +9,13 @@ import threading
 import time
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tropalign.devices.gpu import Gpu, Program
 from tropalign.errors import ResourceError, named
 from tropalign.machine.memory import human
+from tropalign.properties import cached
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -28,7 +28,7 @@ LAUNCH_SECONDS = 0.5
 BEAT_SECONDS = 5.0
 
 
-@cache
+@cached
 def kernel_source(folder: Path, *names: str) -> str:
     """The dialect (simt.h), then these files of kernels, as one text."""
     paths = (Path(__file__).parent / "simt.h", *(folder / name for name in names))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Generator, Iterator
+from contextvars import copy_context
 from queue import Queue
 from typing import TypeVar
 
@@ -47,7 +48,7 @@ def prefetched(items: Iterator[T], waits: bool = False) -> Generator[T, None, No
         except BaseException as error:
             made.put(_End(error))
 
-    thread = threading.Thread(target=make, daemon=True)
+    thread = threading.Thread(target=copy_context().run, args=(make,), daemon=True)
     try:
         thread.start()
     except RuntimeError:  # the system allows no more threads

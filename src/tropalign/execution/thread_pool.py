@@ -15,6 +15,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextvars import copy_context
 from typing import Any
 
 from tropalign.errors import DeviceError, ResourceError
@@ -97,7 +98,7 @@ class ThreadPool:
         for worker in self._workers:
             if worker.is_lost:
                 continue
-            worker.thread = threading.Thread(target=self._work, args=(worker,), daemon=True)
+            worker.thread = threading.Thread(target=copy_context().run, args=(self._work, worker), daemon=True)
             try:
                 worker.thread.start()
             except RuntimeError:  # the system allows no more threads

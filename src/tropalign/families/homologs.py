@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import io
 import itertools
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -22,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import InputError, TropalignWarning, UsageError, named
+from tropalign.errors import InputError, UsageError, named, quiet, warn
 from tropalign.families.options import HomologOptions
 from tropalign.msa.family import unique_sequences
 from tropalign.msa.options import MOST_SEQUENCES
@@ -86,7 +85,7 @@ def check_helped(job: Job) -> None:
 def helped(job: Job, found: Homologs) -> Job:
     """The job with homologs behind the family; the same one, with a warning, where none was found."""
     if found.batch is None:
-        warnings.warn("no homologs were found: the family is aligned alone", TropalignWarning, stacklevel=2)
+        warn("no homologs were found: the family is aligned alone")
         return job
     return replace(job, batch=_together(job.batch, found.batch), n_homologs=len(found.batch))
 
@@ -109,10 +108,9 @@ def homologs_of(batch: SequenceBatch, targets: Any, options: HomologOptions, **h
     first, _ = unique_sequences(batch)
     members = batch[first]
     models = list(queries_in(_fasta_of(members), "sequences", "protein", keeps_text=False))
-    with warnings.catch_warnings(record=True) as told:  # of letters that no protein has, which does not matter
-        warnings.simplefilter("always", TropalignWarning)
+    with quiet() as dropped:  # letters that no protein has are of no interest here
         hits = search(models, targets, thresholds=Thresholds(E=options.most_evalue), **how)
-    if any(LOOK_LIKE_NUCLEOTIDES in str(warning.message) for warning in told):
+    if any(LOOK_LIKE_NUCLEOTIDES in text for text in dropped):
         raise InputError(
             f"{LOOK_LIKE_NUCLEOTIDES}, and homologs are searched for among proteins: name a database of proteins, or "
             "translate this one (from Python, tropalign.translate)",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import IO
@@ -209,19 +208,21 @@ def _read_tsv(lines: Numbered, file: str, most_bytes: int | None) -> tuple[tuple
 
 def _numbers(text: bytes, file: str, line: int) -> NDArray[np.float64]:
     """The numbers of a line."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", DeprecationWarning)
-        try:
-            return np.fromstring(text, dtype=np.float64, sep=" ")
-        except (DeprecationWarning, ValueError):
-            pass
-    for word in text.split():
-        try:
-            float(word)
-        except ValueError:
-            what = f"{word.decode('utf-8', 'replace')!r} is not a number"
-            raise InputError(f"{what}: a row is a name without blanks, then numbers", file=file, line=line) from None
-    return np.array(text.split(), np.float64)
+    words = text.split()
+    try:
+        return np.array(list(map(float, words)), np.float64)
+    except ValueError:
+        word = next(word for word in words if not _is_number(word))
+        what = f"{word.decode('utf-8', 'replace')!r} is not a number"
+        raise InputError(f"{what}: a row is a name without blanks, then numbers", file=file, line=line) from None
+
+
+def _is_number(word: bytes) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
 
 
 def distance_format(path: str) -> str:

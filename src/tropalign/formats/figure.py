@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import logging
+import threading
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,10 @@ def require() -> None:
         logger.setLevel(level)
 
 
+#: Settings of matplotlib and filters of warnings are those of the whole process.
+_drawing = threading.Lock()
+
+
 def picture(figure: Figure, kind: str) -> bytes:
     """A figure as a file that says nothing of the hour."""
     import matplotlib
@@ -33,7 +38,7 @@ def picture(figure: Figure, kind: str) -> bytes:
     sink = io.BytesIO()
     metadata: dict[str, Any] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {})
     style = {"svg.hashsalt": "tropalign", "svg.fonttype": "none"}
-    with matplotlib.rc_context(style), warnings.catch_warnings():
+    with _drawing, matplotlib.rc_context(style), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from")  # a box stands for it; SVG keeps the text
         figure.savefig(sink, format=kind, dpi=150, metadata=metadata)
     return sink.getvalue()

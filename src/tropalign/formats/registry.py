@@ -12,7 +12,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
@@ -21,6 +20,7 @@ from tropalign.errors import InputError, UsageError
 from tropalign.formats.format import COMPRESSED, TEXT, Context, Format
 from tropalign.formats.header import Header
 from tropalign.formats.writer import LAYOUT, FormatWriter
+from tropalign.properties import cached
 
 if TYPE_CHECKING:
     from tropalign.formats.pairs import PairsFormat
@@ -44,7 +44,7 @@ SHARD = ".shard"
 _COUNT = re.compile(r"\.\d+([-_]?of[-_]?\d+)?", re.ASCII)
 
 
-@cache
+@cached
 def _formats(kind: str) -> Mapping[str, Format]:
     """The formats of a kind by their names, the default first."""
     room = _ROOMS.get(kind, kind.partition("/")[0])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from tropalign.devices.gpu import Buffer, Gpu, Memory, Program
 from tropalign.devices.launcher import Pace, Programs, kernel_source, require_room
 from tropalign.errors import DeviceError
+from tropalign.properties import cached
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -60,7 +60,7 @@ class Shape:
         }
 
 
-@cache
+@cached
 def source() -> str:
     """The kernels as one text."""
     return kernel_source(Path(__file__).parent, "hmm.k")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
 from itertools import pairwise
 from types import MappingProxyType
 from typing import Any
@@ -18,6 +17,7 @@ from tropalign.errors import InputError, UsageError, named, shown
 from tropalign.execution.task import Progress, checked_progress
 from tropalign.machine.threads import resolve_threads
 from tropalign.masks.names import MethodName
+from tropalign.properties import cached
 from tropalign.scoring import SubstitutionMatrix
 from tropalign.sequences import NUCLEOTIDE, PROTEIN, Alphabet, SequenceBatch
 from tropalign.sequences.batch import with_letters
@@ -173,7 +173,7 @@ def _tantan(batch: SequenceBatch, n_threads: int) -> Masks:
     return _native.mask_tantan(batch.codes, batch.offsets, _ratios(alphabet), PERIODS[alphabet], *TANTAN, n_threads)
 
 
-@cache
+@cached
 def _ratios(alphabet: Alphabet) -> NDArray[np.float64]:
     """How much likelier each letter (row) is beside another one as its copy than by itself; shape (32, 32).
 

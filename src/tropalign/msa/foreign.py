@@ -13,13 +13,12 @@ Two foreign members that are kin of each other are not found: each is the other'
 
 from __future__ import annotations
 
-import warnings
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import TropalignWarning, listed, named
+from tropalign.errors import listed, named, warn
 from tropalign.sequences.alphabet import PROTEIN
 from tropalign.sequences.batch import SequenceBatch
 
@@ -71,4 +70,4 @@ def tell_of_foreign(batch: SequenceBatch, foreign: NDArray[np.intp], are_dropped
     remedy = "left out" if are_dropped else f"{named('drop_foreign')} leaves {them} out"
     text = f"{len(foreign):,} of {len(batch):,} sequences {verb} not seem to belong to the family"
     names = listed([batch.names[k] for k in foreign])
-    warnings.warn(f"{text}: {names}; {remedy}", TropalignWarning, stacklevel=2)
+    warn(f"{text}: {names}; {remedy}")

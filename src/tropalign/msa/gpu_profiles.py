@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from tropalign.devices.gpu import Gpu
 from tropalign.devices.launcher import Pace, Programs, kernel_source, require_room, with_constants
+from tropalign.properties import cached
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
@@ -42,7 +42,7 @@ class PairNumber(IntEnum):
 NUMBERS = {"PAIR_INTS": len(PairNumber), **{f"PAIR_{number.name}": number.value for number in PairNumber}}
 
 
-@cache
+@cached
 def source() -> str:
     """The kernels as one text, with the numbers that they share with this file."""
     return with_constants(kernel_source(Path(__file__).parent, "profile_align.k"), "PROFILE", NUMBERS)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-import warnings
 from collections.abc import Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -18,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tropalign.errors import ResourceError, TropalignWarning
+from tropalign.errors import ResourceError, quiet
 from tropalign.execution.files import output_path
 from tropalign.execution.manifest import Manifest
 from tropalign.execution.parts import Parts, parts_directory
@@ -52,8 +51,7 @@ def seconds_of(job: pipeline.Job, devices: Sequence[Device], n_threads: int, mem
     for _ in range(2):  # the first one warms up, and says how large the second may be
         sample = _sample(job, rate * SAMPLE_SECONDS)
         begin = time.perf_counter()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", TropalignWarning)  # of members that are foreign to a sample
+        with quiet():  # members may be foreign to the sample alone
             pipeline.align(sample, devices, n_threads, memory_bytes)
         rate = _work(sample) / (time.perf_counter() - begin)
     return _work(job) / rate

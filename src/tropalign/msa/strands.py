@@ -13,12 +13,10 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import InputError, TropalignWarning, listed, named
+from tropalign.errors import InputError, listed, named, warn
 from tropalign.msa.family import unique_sequences
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.sequences.alphabet import Alphabet
@@ -78,7 +76,7 @@ def on_one_strand(
     text = f"{n_turned:,} of {len(batch):,} sequences {verb} on the other strand than {of}: {names}"
     remedy = "turned to its reverse complement" if n_turned == 1 else "turned to their reverse complements"
     text += f"; {remedy}" if strand == "adjust" else f"; {named('strand')} adjust turns {them}"
-    warnings.warn(text, TropalignWarning, stacklevel=3)
+    warn(text, stacklevel=3)
     return batch if strand == "plus" else with_turned(batch, is_turned)
 
 
@@ -92,7 +90,7 @@ def warn_of_turned_rows(first: MultipleAlignment, second: MultipleAlignment, n_t
             f"{is_turned.sum():,} of {len(rows):,} rows to be merged lie on the other strand than the alignment: "
             f"{names}; turn them before"
         )
-        warnings.warn(text, TropalignWarning, stacklevel=3)
+        warn(text, stacklevel=3)
 
 
 def _with_residues(batch: SequenceBatch) -> SequenceBatch:

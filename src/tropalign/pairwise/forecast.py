@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import random
 import time
-import warnings
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.arrays import distinct
+from tropalign.errors import quiet
 from tropalign.execution.task import Device, Tile
 from tropalign.pairwise.options import SHARES, PairOptions
 from tropalign.pairwise.selection import LEAST_TARGETS, PAIR_CELLS
@@ -43,8 +43,7 @@ FIRST_CELLS, SCORE_SECONDS, OTHER_SECONDS = 4_000_000_000, 1.0, 0.3
 
 def foretold(task: PairsTask, device: Device, encoded: Callable[[Any], list[bytes]]) -> tuple[float, tuple[float, ...]]:
     """Seconds of the whole task, and bytes of its outputs."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the task has said what there is to say of its sequences
+    with quiet():  # the task has warned of its sequences
         return _foretold(task, device, encoded)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from tropalign.errors import InputError, TropalignWarning, shown
 from tropalign.phylo.tree import Tree
+from tropalign.properties import cached
 from tropalign.sequences import Alphabet
 from tropalign.sequences.alphabet import GAP_LETTERS
 
@@ -43,7 +43,7 @@ class StateAlphabet:
         return states_of, (self.alphabet,)
 
 
-@cache
+@cached
 def states_of(alphabet: Alphabet) -> StateAlphabet:
     """The states of an alphabet. Raises InputError where it has none."""
     states = alphabet.states

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import _native
 from tropalign.profile.proteins import BACKGROUND
+from tropalign.properties import cached
 
 #: Sequences per kind of score, and their lengths for MSV, Viterbi and Forward scores.
 N_SEQUENCES, LENGTHS = 200, (200, 200, 100)
@@ -52,9 +52,11 @@ def calibrate(
     )
     slope = LOG2 + 1.44 / ((len(match) - 1) * _mean_relative_entropy(match))
     msv, viterbi, forward = _random_targets()
-    msv_location = _location(_bits(model, _native.msv_scores, msv, LARGEST_BYTE_SCORE), slope)
-    viterbi_location = _location(_bits(model, _native.viterbi_scores, viterbi, LARGEST_WORD_SCORE), slope)
-    bits = _bits(model, _native.forward_scores, forward)
+    msv_length, viterbi_length, forward_length = LENGTHS
+    msv_bits = _bits(model, _native.msv_scores, msv, msv_length, LARGEST_BYTE_SCORE)
+    viterbi_bits = _bits(model, _native.viterbi_scores, viterbi, viterbi_length, LARGEST_WORD_SCORE)
+    msv_location, viterbi_location = _location(msv_bits, slope), _location(viterbi_bits, slope)
+    bits = _bits(model, _native.forward_scores, forward, forward_length)
     location, own_slope = _fitted(bits)
     # Where the fitted distribution's tail begins, moved to where an exponential of the other slope has its origin.
     begin = location - math.log(-1.0 * math.log(1.0 - TAIL)) / own_slope
@@ -62,7 +64,7 @@ def calibrate(
     return np.array([msv_location, slope, viterbi_location, slope, origin, slope], np.float32)
 
 
-@cache
+@cached
 def _random_targets() -> tuple[_native.TargetBlock, ...]:
     """Random sequences of background composition, for each kind of score."""
     total = N_SEQUENCES * sum(LENGTHS)
@@ -104,13 +106,16 @@ def _choices(numbers: NDArray[np.float64]) -> NDArray[np.uint8]:
 
 
 def _bits(
-    model: _native.ProfileModel, scores: Scores, block: _native.TargetBlock, largest: np.float32 | None = None
+    model: _native.ProfileModel,
+    scores: Scores,
+    block: _native.TargetBlock,
+    length: int,
+    largest: np.float32 | None = None,
 ) -> list[float]:
-    """Scores of all targets of a block, in bits relative to the null model."""
+    """Score all targets of a block, which are `length` residues long, in bits relative to the null model."""
     nats = scores(model, block, np.arange(N_SEQUENCES, dtype=np.int32))
     if largest is not None:
         nats[np.isinf(nats)] = largest
-    length = LENGTHS[2] if block is _random_targets()[2] else LENGTHS[0]
     stay = float(np.float32(length) / np.float32(length + 1))
     null = np.float32(length * math.log(stay) + math.log(1.0 - stay))
     return [float(score) / LOG2 for score in nats - null]

@@ -6,7 +6,6 @@ The 20 amino acids in alphabetical order are 0 to 19; then come the gap (20), th
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -15,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import _native
-from tropalign.errors import InputError, TropalignWarning, shown
+from tropalign.errors import InputError, shown, warn
 from tropalign.properties import cached_property
 from tropalign.sequences import texts
 from tropalign.sequences.alphabet import NUCLEOTIDE, judge_alphabet
@@ -252,7 +251,7 @@ class Encoder:
             at = int(unknown.argmax())
             where = f"{shown(block.file)}, record {shown(_holder(block, at))!r}"
             what = f"{chr(block.letters[at])!r} is no letter of a protein; such letters are read as {WILDCARD}"
-            warnings.warn(f"{where}: {what}", TropalignWarning, stacklevel=2)
+            warn(f"{where}: {what}")
 
 
 #: How the warning of targets that are probably not proteins begins.
@@ -263,11 +262,9 @@ def _tell_of_nucleotides(block: SequenceBlock) -> None:
     """Warns where the letters of the first sequences are those of DNA or RNA."""
     begin = block.letters[:JUDGED]
     if len(begin) >= LEAST_JUDGED and judge_alphabet(begin) == NUCLEOTIDE:
-        warnings.warn(
+        warn(
             f"{shown(block.file)}: {LOOK_LIKE_NUCLEOTIDES}, and are read as proteins: translate them "
-            "before (from Python, tropalign.translate)",
-            TropalignWarning,
-            stacklevel=2,
+            "before (from Python, tropalign.translate)"
         )
 
 

@@ -6,7 +6,6 @@ What fits the memory is kept; otherwise each pass opens models or sequences anew
 from __future__ import annotations
 
 import hashlib
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -15,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import InputError, TropalignWarning
+from tropalign.errors import InputError, quietly
 from tropalign.profile.models import Model
 from tropalign.profile.proteins import Collected, Encoder, Proteins
 from tropalign.results.threshold_options import BIT_CUTOFFS
@@ -246,9 +245,7 @@ class TargetSource:
                     self._parts[begin, end] = self._whole.part(begin, end)
                 yield self._parts[begin, end]
             return
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", TropalignWarning)  # the first pass has told
-            yield from _regrouped(self._encoded(), bounds)
+        yield from _regrouped(quietly(self._encoded()), bounds)  # the first pass has warned
 
     def sha256(self) -> str:
         """Hash of names, descriptions and residues, in hexadecimal."""

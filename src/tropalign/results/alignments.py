@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -13,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import ragged
+from tropalign.properties import cached
 from tropalign.results import MatrixValue, display, export, rows
 from tropalign.results.alignment import Alignment, biopython_alignment
 from tropalign.results.columns import Axis, Flat, Table, check_column
@@ -34,7 +34,7 @@ Int64 = NDArray[np.int64]
 _ABSENT: Any = None
 
 
-@cache
+@cached
 def _axis_of(depth: str, absent: tuple[str, ...] = (), has_decimals: bool = False) -> Axis:
     """The arrays of a table of that depth, less optional ones that are absent."""
     columns: dict[str, type] = dict.fromkeys(INDEX_COLUMNS, np.int64)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import _native
+from tropalign.properties import cached_per_object
 from tropalign.results.rows import Column
 from tropalign.sequences import SequenceBatch
 from tropalign.sequences.stored_batch import in_memory
@@ -23,8 +23,6 @@ Strands = tuple[Bytes, Bytes, NDArray[np.int64]]
 INSERTION, DELETION, EQUAL, DIFFERENT = 1, 2, 7, 8
 #: Letters of the operations, by their codes.
 LETTERS = "MIDNSHP=X"
-
-_both: WeakKeyDictionary[SequenceBatch, Strands] = WeakKeyDictionary()
 
 
 def cigar_text(ops: NDArray[np.uint32]) -> str:
@@ -50,17 +48,12 @@ def gapped(query: str, i: int, target: str, j: int, operations: list[tuple[int, 
     return "".join(lines[0]), "".join(lines[1]), "".join(lines[2])
 
 
+@cached_per_object
 def both_strands(batch: SequenceBatch) -> Strands:
     """Letters, codes and offsets of the forward strands, then of the reverse ones: sequence k's is k + n."""
-    if batch not in _both:
-        other = batch.reverse_complement()
-        offsets = np.concatenate([batch.offsets, other.offsets[1:] + batch.offsets[-1]])
-        _both[batch] = (
-            np.concatenate([batch.letters, other.letters]),
-            np.concatenate([batch.codes, other.codes]),
-            offsets,
-        )
-    return _both[batch]
+    other = batch.reverse_complement()
+    offsets = np.concatenate([batch.offsets, other.offsets[1:] + batch.offsets[-1]])
+    return np.concatenate([batch.letters, other.letters]), np.concatenate([batch.codes, other.codes]), offsets
 
 
 def aligned_queries(table: AlignmentTable) -> tuple[Bytes, Bytes, NDArray[np.int64], NDArray[np.int64]]:

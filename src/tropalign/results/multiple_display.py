@@ -8,7 +8,6 @@ Names come from files, so they are escaped: a terminal obeys no control characte
 from __future__ import annotations
 
 import json
-from functools import cache
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import shown
+from tropalign.properties import cached
 from tropalign.results.display import PLAIN, PRE, escaped
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def _shortened(row: str, most: int) -> str:
     return row if len(row) <= most else f"{row[: most - 13]}...{row[-10:]}"
 
 
-@cache
+@cached
 def rules() -> dict[str, Any]:
     """The file."""
     found: dict[str, Any] = json.loads(RULES.read_text())

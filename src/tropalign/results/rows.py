@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
-from weakref import WeakKeyDictionary, WeakSet
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import _native
 from tropalign.errors import InputError
+from tropalign.properties import cached_per_object
 from tropalign.sequences import SequenceBatch
 from tropalign.sequences.texts import Texts as BytesTexts
 
@@ -45,10 +45,6 @@ ENCODED_AT_ONCE = 1 << 14
 #: Names are encoded one by one where the rows name less than this share of the sequences, and all at once otherwise.
 FEW_NAMES = 0.125
 
-_names: WeakKeyDictionary[Named, Texts] = WeakKeyDictionary()
-_checked: WeakSet[Named] = WeakSet()
-_quoted: WeakKeyDictionary[Named, dict[Callable[[str], str], Texts]] = WeakKeyDictionary()
-
 
 def encoded(words: Sequence[str]) -> Texts:
     """Words one after another in UTF-8, and where each begins."""
@@ -72,19 +68,17 @@ def _encoded(words: Sequence[str]) -> Texts:
     return (words.data, words.offsets) if isinstance(words, BytesTexts) else encoded(words)
 
 
+@cached_per_object
 def encoded_names(batch: Named) -> Texts:
     """Names of a batch; raises InputError for one that would break a line or a column."""
-    if batch not in _names:
-        _check_all(batch)
-        _names[batch] = _encoded(_names_of(batch))
-    return _names[batch]
+    _check_all(batch)
+    return _encoded(_names_of(batch))
 
 
+@cached_per_object
 def _check_all(batch: Named) -> None:
-    """Checks the names of a batch, once."""
-    if batch not in _checked:
-        check_names(_names_of(batch))
-        _checked.add(batch)
+    """Check the names of a batch."""
+    check_names(_names_of(batch))
 
 
 def check_names(words: Sequence[str]) -> None:
@@ -99,7 +93,7 @@ def check_names(words: Sequence[str]) -> None:
 
 def names(batch: SequenceBatch, index: NDArray[np.int64], prefix: str = "") -> Column:
     """Names of the indexed sequences."""
-    if batch not in _names and len(index) < FEW_NAMES * len(batch):  # the best hits in a database
+    if not encoded_names.is_kept(batch) and len(index) < FEW_NAMES * len(batch):  # the best hits in a database
         _check_all(batch)
         present, place = np.unique(index, return_inverse=True)
         known = _names_of(batch)
@@ -109,10 +103,12 @@ def names(batch: SequenceBatch, index: NDArray[np.int64], prefix: str = "") -> C
 
 def quoted_names(batch: Named, index: NDArray[np.int64], quote: Callable[[str], str], prefix: str = "") -> Column:
     """Names of the indexed sequences as `quote` writes a word, which may hold anything."""
-    known = _quoted.setdefault(batch, {})
-    if quote not in known:
-        known[quote] = encoded([quote(name) for name in batch.names])
-    return ("text", *known[quote], np.ascontiguousarray(index, np.int64), prefix)
+    return ("text", *_quoted(batch, quote), np.ascontiguousarray(index, np.int64), prefix)
+
+
+@cached_per_object
+def _quoted(batch: Named, quote: Callable[[str], str]) -> Texts:
+    return encoded([quote(name) for name in batch.names])
 
 
 def numbers(values: NDArray[Any], prefix: str = "") -> Column:

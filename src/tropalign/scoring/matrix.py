@@ -6,7 +6,6 @@ import os
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tropalign.errors import ScoringError, TropalignWarning, named, shown
-from tropalign.properties import cached_property
+from tropalign.properties import cached, cached_property
 from tropalign.scoring.decimals import number
 from tropalign.scoring.letter_scores import (
     IUPAC,
@@ -473,7 +472,7 @@ class SubstitutionMatrix:
             )
 
 
-@lru_cache(maxsize=8)
+@cached
 def _default(alphabet: Alphabet) -> SubstitutionMatrix:
     """Made once: making it takes longer than aligning a pair, and nobody can change it."""
     if alphabet.match_mismatch is not None:

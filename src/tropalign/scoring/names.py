@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError, ScoringError, did_you_mean
+from tropalign.properties import cached
 from tropalign.sequences.files import read_text
 
 #: Bytes of a matrix file at most; a matrix of 32 letters takes some thousands.
@@ -74,7 +75,7 @@ def _row(letter: str, words: list[str], n_letters: int, file: str, line: int) ->
 ALIASES = {"DNAFULL": "NUC.4.4", "NUC44": "NUC.4.4"}
 
 
-@lru_cache(maxsize=1)
+@cached
 def _shipped_files() -> dict[str, str]:
     """Biopython's matrix files by name, found without loading Biopython, which takes a third of a short run.
 
@@ -88,7 +89,7 @@ def _shipped_files() -> dict[str, str]:
     return {}
 
 
-@lru_cache(maxsize=1)
+@cached
 def _triangles() -> dict[str, str]:
     """The matrices that Biopython lacks, as text: the lower triangle, a letter and its scores per line."""
     text = Path(__file__).with_name("matrices.txt").read_text("ascii")
@@ -101,7 +102,7 @@ def triangle(name: str) -> str:
     return _triangles()[name]
 
 
-@lru_cache(maxsize=1)
+@cached
 def known_names() -> tuple[str, ...]:
     """Names of all matrices, each once."""
     biopython = tuple(_shipped_files())
@@ -134,7 +135,7 @@ def no_matrix(name: str, what: str) -> ScoringError:
     return ScoringError(f"there is no {what} {name!r}{near or others}")
 
 
-@lru_cache(maxsize=8)
+@cached
 def shipped(name: str) -> tuple[str, NDArray[np.float64]]:
     """Letters and scores of a matrix by its name in `known_names`.
 

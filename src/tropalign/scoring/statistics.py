@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from math import ceil, gcd, log, pi, sqrt
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from tropalign import _native
 from tropalign.arrays import distinct
 from tropalign.errors import UsageError
+from tropalign.properties import cached
 from tropalign.scoring.gap import Gap
 from tropalign.scoring.matrix import SubstitutionMatrix
 from tropalign.scoring.ungapped import background, rates, ungapped
@@ -376,7 +376,7 @@ class _Row(NamedTuple):
     covariance: float | None = None
 
 
-@lru_cache(maxsize=1)
+@cached
 def _tables() -> tuple[Mapping[str, Mapping[tuple[int, int] | None, _Row]], Mapping[str, tuple[int, int]]]:
     """What statistics.txt holds: rows by matrix and gap costs (None: no gaps), and the costs of no gaps."""
     rows: dict[str, dict[tuple[int, int] | None, _Row]] = {}

@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tropalign.properties import cached
+
 if TYPE_CHECKING:
     from scipy.interpolate import CubicSpline
 
@@ -69,7 +71,7 @@ def _logarithms(r: int) -> CubicSpline:
     return CubicSpline(knots, logs)
 
 
-@lru_cache(maxsize=1)
+@cached
 def _nodes() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     return np.polynomial.legendre.leggauss(NODES)
 

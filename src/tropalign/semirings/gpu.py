@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from tropalign.devices.gpu import Buffer, Gpu, Memory, Program
 from tropalign.devices.launcher import Pace, Programs, kernel_source, require_room, with_constants
 from tropalign.errors import DeviceError
+from tropalign.properties import cached
 
 #: Words of a tile's side, and how much of A and B passes through local memory at a time.
 SIDE, DEPTH = 64, 16
@@ -50,7 +51,7 @@ NUMBERS = {
 }
 
 
-@cache
+@cached
 def source() -> str:
     """The kernels as one text, with the numbers that they share with this file."""
     return with_constants(kernel_source(Path(__file__).parent, "product.k", "closure.k"), "PRODUCT", NUMBERS)

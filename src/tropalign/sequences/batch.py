@@ -145,8 +145,7 @@ class SequenceBatch:
             waiting = self.__dict__.get(f"_{name}") if name in ("names", "descriptions") else None
             if waiting is None:
                 raise AttributeError(f"a SequenceBatch has no attribute {name!r}", name=name, obj=self)
-            object.__setattr__(self, name, tuple(waiting))
-            return self.__dict__[name]
+            return self.__dict__.setdefault(name, tuple(waiting))  # the same object for all threads
 
     @property
     def name_texts(self) -> PySequence[str]:

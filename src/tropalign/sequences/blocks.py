@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, pairwise
@@ -19,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import InputError, TropalignWarning, named, shown
+from tropalign.errors import InputError, named, quiet, shown, warn
 from tropalign.sequences.alphabet import GAP_LETTERS
 from tropalign.sequences.batch import SequenceBatch
 from tropalign.sequences.files import Source, file_name, is_stream, size_of
@@ -260,9 +259,7 @@ class NumberedNames:
             self._seen.add(key)
             return name
         if not self._counts:
-            warnings.warn(
-                f"the name {name!r} is there already: reads of one name are numbered", TropalignWarning, stacklevel=4
-            )
+            warn(f"the name {name!r} is there already: reads of one name are numbered", stacklevel=4)
         while True:
             self._counts[name] = self._counts.get(name, 1) + 1
             made = f"{name}_{self._counts[name]}"
@@ -403,8 +400,7 @@ def survey_of(blocks: Iterable[SequenceBlock]) -> Survey:
     """Counts and hashes the reads of blocks, gaps left out."""
     names, letters = hashlib.sha256(), hashlib.sha256()
     lengths, hashes = [np.zeros(0, np.int64)], [np.zeros(0, np.uint64)]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the reading that follows warns
+    with quiet():  # the reading that follows warns
         for block in blocks:
             names.update("".join(f"{name}\0" for name in block.names).encode("utf-8", "surrogatepass"))
             letters.update(block.letters.data)

@@ -6,13 +6,12 @@ import io
 import os
 import re
 import sys
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from itertools import chain
 from typing import IO, Any
 
-from tropalign.errors import InputError, TropalignError, TropalignWarning, UsageError, shown
+from tropalign.errors import InputError, TropalignError, UsageError, shown, warn
 from tropalign.execution.prefetch import prefetched
 from tropalign.sequences.texts import decoded
 
@@ -164,7 +163,7 @@ def with_line_feeds(data: bytes) -> bytes:
 
 def tell_of_latin_1(file: str) -> None:
     """Warns that a file is not UTF-8 throughout (`tropalign.sequences.texts.decoded`)."""
-    warnings.warn(f"{shown(file)}: bytes that are not UTF-8 are read as Latin-1", TropalignWarning, stacklevel=2)
+    warn(f"{shown(file)}: bytes that are not UTF-8 are read as Latin-1")
 
 
 def size_of(source: Source) -> int | None:

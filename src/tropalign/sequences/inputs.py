@@ -112,9 +112,9 @@ def _is_spelled(value: Any) -> bool:
 
 
 def _biopython() -> tuple[type, ...]:
-    """The classes of sequences that Biopython has, if anybody imported it."""
+    """The classes of sequences that Biopython has, if anybody imported it; another thread may be importing it."""
     module = sys.modules.get("Bio.Seq")
-    return () if module is None else (module.Seq, module.MutableSeq)
+    return tuple(getattr(module, name) for name in ("Seq", "MutableSeq") if hasattr(module, name))
 
 
 def _said(value: object) -> str:

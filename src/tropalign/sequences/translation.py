@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence as PySequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import product
 from typing import Any
 
@@ -13,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError, UsageError
+from tropalign.properties import cached
 from tropalign.sequences.alphabet import NUCLEOTIDE, PROTEIN
 from tropalign.sequences.batch import SequenceBatch
 
@@ -186,7 +186,7 @@ def codon_table(code: int) -> NDArray[np.uint8]:
     return _residues_of_codons(code)
 
 
-@lru_cache(maxsize=8)
+@cached
 def _residues_of_codons(code: int) -> NDArray[np.uint8]:
     from Bio.Data.CodonTable import unambiguous_dna_by_id
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from functools import cache
 
+from tropalign.properties import cached
 from tropalign.submissions.labels import in_words
 from tropalign.submissions.verbs import SERVED, command_named, label_of
 
@@ -17,7 +17,7 @@ _COMMAND_LINE = re.compile(
 )
 
 
-@cache
+@cached
 def labels() -> dict[str, str]:
     """The labels of all options that forms offer, by their flags."""
     options = [one for name in SERVED for one in command_named(name).declared().values() if one.label]

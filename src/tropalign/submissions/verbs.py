@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -20,6 +19,7 @@ from tropalign.errors import UsageError, did_you_mean
 from tropalign.formats.format import Format
 from tropalign.formats.registry import format_names, format_of
 from tropalign.options.option import REQUIRED, Option, grouped
+from tropalign.properties import cached
 from tropalign.submissions.labels import group_label, in_words
 from tropalign.verbs.catalogue import VERBS, declared
 from tropalign.verbs.command import Command, Served, in_order_of_help
@@ -209,7 +209,7 @@ def format_of_verb(name: str, format: str) -> Format:
     return known.format or format_of(known.kind, format)
 
 
-@cache
+@cached
 def parser_of(name: str) -> argparse.ArgumentParser:
     """The parser of a verb, of "db build" that of ``build``."""
     command_named(name)
@@ -220,7 +220,7 @@ def parser_of(name: str) -> argparse.ArgumentParser:
     return parser
 
 
-@cache
+@cached
 def served_verb(name: str) -> ServedVerb:
     """The verb of this name.
 
@@ -325,7 +325,7 @@ def _text(one: Option) -> str:
     return one.form_help or one.help
 
 
-@cache
+@cached
 def names_of(one: Option) -> tuple[str, ...]:
     """What the option may name in place of a file."""
     if one.names is None:

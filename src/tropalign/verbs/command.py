@@ -211,21 +211,23 @@ _reading = threading.Lock()
 def reading_once() -> Iterator[None]:
     """While the block runs, `read_once` reads nothing twice, in all threads."""
     global _read
-    _read = {}
+    _read = mine = {}
     try:
         yield
     finally:
-        _read = None
+        if _read is mine:
+            _read = None
 
 
 def read_once(key: Hashable, read: Callable[[], T]) -> T:
     """What `read` gives, or gave for an equal key within `reading_once`; it is never changed."""
-    if _read is None:
+    known = _read  # another run in this process may end meanwhile
+    if known is None:
         return read()
     with _reading:
-        if key not in _read:
-            _read[key] = read()
-        return cast("T", _read[key])
+        if key not in known:
+            known[key] = read()
+        return cast("T", known[key])
 
 
 def in_order_of_help(options: Iterable[Option]) -> list[Option]:

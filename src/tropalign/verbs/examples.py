@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
+
+from tropalign.properties import cached
 
 #: Where ``examples/`` is: in the sources, or as the wheel carries it.
 _PLACES = (Path(__file__).parents[3] / "examples", Path(__file__).parents[1] / "examples")
 
 
-@cache
+@cached
 def example_path(name: str) -> Path | None:
     """Where a file or folder of the examples is; None where the package came without."""
     return next((path for place in _PLACES if (path := place / name).exists()), None)

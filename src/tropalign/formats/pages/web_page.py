@@ -18,7 +18,6 @@ import re
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import IO, Any
 
@@ -26,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.formats.header import Header
+from tropalign.properties import cached
 
 PAGES = Path(__file__).parent
 FRAME = PAGES / "frame"
@@ -52,7 +52,7 @@ def _filled(frame: bytes, filled: Mapping[bytes, bytes]) -> Iterator[bytes]:
         yield filled[text] if k % 2 else text
 
 
-@cache
+@cached
 def page_texts(name: str, scripts: tuple[str, ...], is_report: bool = True) -> dict[bytes, bytes]:
     """Collects what is set into the frame of a page, whatever its data.
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Sequence
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import TropalignWarning, shown
+from tropalign.errors import shown, warn
+from tropalign.properties import cached_per_object
 from tropalign.results.alignments import AlignmentTable
 from tropalign.results.gapped import aligned_queries
 from tropalign.results.rows import Column, Named, Texts, encoded, encoded_names
@@ -27,9 +26,8 @@ NO_READ = re.compile(r"[^!-?A-~]")
 #: Letters of a read's name.
 MOST_LETTERS = 254
 
-_mended: dict[str, WeakKeyDictionary[Named, Texts]] = {"read": WeakKeyDictionary(), "reference": WeakKeyDictionary()}
 
-
+@cached_per_object
 def valid_names(batch: Named, kind: str) -> Texts:
     """The names of all sequences of a batch in UTF-8, and where each begins.
 
@@ -49,12 +47,9 @@ def valid_names(batch: Named, kind: str) -> Texts:
     TropalignWarning
         Names were mended; once per batch.
     """
-    known = _mended[kind]
-    if batch not in known:
-        texts = encoded_names(batch)
-        bad = _bad(texts, kind)
-        known[batch] = encoded(_with_mended(list(batch.names), bad, kind)) if len(bad) else texts
-    return known[batch]
+    texts = encoded_names(batch)
+    bad = _bad(texts, kind)
+    return encoded(_with_mended(list(batch.names), bad, kind)) if len(bad) else texts
 
 
 def _bad(texts: Texts, kind: str) -> Sequence[int]:
@@ -84,11 +79,9 @@ def _with_mended(names: list[str], bad: Sequence[int], kind: str) -> list[str]:
         taken.add(made)
         names[k] = made
     one = len(bad) == 1
-    warnings.warn(
+    warn(
         f"{len(bad):,} name{'' if one else 's'} of {kind}s cannot stand in SAM and {'is' if one else 'are'} mended, "
-        f"{'' if one else 'the first '}{shown(repr(first)[:80])} to {names[bad[0]]!r}",
-        TropalignWarning,
-        stacklevel=2,
+        f"{'' if one else 'the first '}{shown(repr(first)[:80])} to {names[bad[0]]!r}"
     )
     return names
 
@@ -96,11 +89,6 @@ def _with_mended(names: list[str], bad: Sequence[int], kind: str) -> list[str]:
 Bytes = NDArray[np.uint8]
 #: Bytes that SEQ may hold: letters, ``=`` and ``.``.
 IN_SEQ = np.array([(chr(k).isalpha() and k < 128) or chr(k) in "=." for k in range(256)])
-
-_tables: WeakKeyDictionary[SequenceBatch, dict[bool, Bytes | None]] = WeakKeyDictionary()
-_quality_texts: WeakKeyDictionary[SequenceBatch, tuple[Bytes, NDArray[np.int64], NDArray[np.bool_]]] = (
-    WeakKeyDictionary()
-)
 
 
 def letters(table: AlignmentTable, prefix: str, has_u: bool = True) -> Column:
@@ -125,22 +113,19 @@ def letters(table: AlignmentTable, prefix: str, has_u: bool = True) -> Column:
     return ("text", np.ascontiguousarray(text), offsets, np.ascontiguousarray(index), prefix)
 
 
+@cached_per_object
 def _shown(batch: SequenceBatch, has_u: bool) -> Bytes | None:
     """The letter that each byte is written as; None where all letters of the batch stay as they are."""
-    tables = _tables.setdefault(batch, {})
-    if has_u not in tables:
-        n_of = byte_counts(batch.letters)
-        table = np.arange(256, dtype=np.uint8)
-        table[~IN_SEQ] = ord(batch.alphabet.wildcard)
-        if not has_u:
-            table[list(b"Uu")] = list(b"Tt")
-        tables[has_u] = table if n_of[table != np.arange(256)].any() else None
-        if n_of[~IN_SEQ].any():
-            n, first = int(n_of[~IN_SEQ].sum()), chr(int(np.argmax(n_of * ~IN_SEQ > 0)))
-            what = f"{n:,} letter{'s' * (n > 1)} such as {first!r}"
-            text = f"{what} cannot stand in SAM: written as {batch.alphabet.wildcard}"
-            warnings.warn(text, TropalignWarning, stacklevel=2)
-    return tables[has_u]
+    n_of = byte_counts(batch.letters)
+    table = np.arange(256, dtype=np.uint8)
+    table[~IN_SEQ] = ord(batch.alphabet.wildcard)
+    if not has_u:
+        table[list(b"Uu")] = list(b"Tt")
+    if n_of[~IN_SEQ].any():
+        n, first = int(n_of[~IN_SEQ].sum()), chr(int(np.argmax(n_of * ~IN_SEQ > 0)))
+        what = f"{n:,} letter{'s' * (n > 1)} such as {first!r}"
+        warn(f"{what} cannot stand in SAM: written as {batch.alphabet.wildcard}")
+    return table if n_of[table != np.arange(256)].any() else None
 
 
 def qualities(table: AlignmentTable, prefix: str) -> Column:
@@ -154,15 +139,14 @@ def qualities(table: AlignmentTable, prefix: str) -> Column:
     return ("text", text, offsets, index, prefix)
 
 
+@cached_per_object
 def _quality_text(batch: SequenceBatch) -> tuple[Bytes, NDArray[np.int64], NDArray[np.bool_]]:
     """Qualities of the forward strands, then of the reverse ones, then ``*``; and which sequences have none."""
-    if batch not in _quality_texts:
-        values, offsets = batch.qualities, batch.offsets
-        assert values is not None
-        text = np.minimum(values, HIGHEST_QUALITY) + np.uint8(FIRST_QUALITY)
-        n_unknown = np.concatenate([[0], np.cumsum(values == NO_QUALITY)])[offsets]
-        other = mirrored(text, offsets) if batch.alphabet.has_strands else text
-        places = np.concatenate([offsets, offsets[1:] + offsets[-1], [2 * offsets[-1] + 1]])
-        whole = np.concatenate([text, other, np.frombuffer(b"*", np.uint8)])
-        _quality_texts[batch] = whole, places, np.diff(n_unknown) > 0
-    return _quality_texts[batch]
+    values, offsets = batch.qualities, batch.offsets
+    assert values is not None
+    text = np.minimum(values, HIGHEST_QUALITY) + np.uint8(FIRST_QUALITY)
+    n_unknown = np.concatenate([[0], np.cumsum(values == NO_QUALITY)])[offsets]
+    other = mirrored(text, offsets) if batch.alphabet.has_strands else text
+    places = np.concatenate([offsets, offsets[1:] + offsets[-1], [2 * offsets[-1] + 1]])
+    whole = np.concatenate([text, other, np.frombuffer(b"*", np.uint8)])
+    return whole, places, np.diff(n_unknown) > 0

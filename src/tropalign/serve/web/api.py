@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from functools import cache
 from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Query
@@ -13,6 +12,7 @@ from starlette.responses import JSONResponse, Response
 
 from tropalign import __version__
 from tropalign.errors import UsageError
+from tropalign.properties import cached
 from tropalign.serve.records import Search, State
 from tropalign.serve.web import api_models as models
 from tropalign.serve.web.api_models import database_json, job_json, upload_json
@@ -240,7 +240,7 @@ def get_verb(name: str) -> Response:
         raise Refused(404, str(error)) from None
 
 
-@cache
+@cached
 def _verbs_json() -> bytes:
     return bytes(JSONResponse({"verbs": [asdict(served_verb(name)) for name in SERVED]}).body)
 

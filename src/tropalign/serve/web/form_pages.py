@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter
@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from tropalign.errors import TropalignError, UsageError, shown
+from tropalign.properties import cached
 from tropalign.serve.hook_calls import told_where
 from tropalign.serve.records import Job
 from tropalign.serve.web.bodies import read_form
@@ -335,7 +336,7 @@ def _dest_of(name: str | None) -> str:
     return words.partition(".")[0].partition("[")[0]
 
 
-@cache
+@cached
 def example_bytes(name: str) -> bytes:
     """An example, which has to be there."""
     path = example_path(name)

@@ -8,8 +8,9 @@ import socket
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
+
+from tropalign.properties import cached
 
 PROC = Path("/proc")
 #: Places in /proc/PID/stat behind the name: state, session, start.
@@ -97,7 +98,7 @@ def started(pid: int) -> int | None:
     return int(fields[START]) if len(fields) > START else None
 
 
-@lru_cache(maxsize=1)
+@cached
 def _here() -> tuple[str, str, str]:
     """The machine, since it was switched on, and this container."""
     try:
