@@ -256,7 +256,7 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
                 if getattr(self, name) is not None:
                     flag = f"--{name.replace('_', '-')}"
                     self.refuse(f"{self.reference} is a saved reference, which holds its own: leave {flag} out")
-            return ReferencePackage.load(self.reference)
+            return ReferencePackage.load(self.reference, self.memory)
         if self.tree is None:
             self.refuse("name the reference's tree with --tree")
         alphabet = ALPHABETS.get(self.alphabet or "auto")

@@ -6,7 +6,7 @@ import json
 import os
 import re
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -20,6 +20,7 @@ from tropalign.results.lineages import Lineage
 from tropalign.results.otu_table import OtuTable
 from tropalign.sequences.counts import MOST_COUNT
 from tropalign.sequences.files import file_name, opened, text_of
+from tropalign.sequences.texts import lines_in
 
 #: Bytes of a table at most.
 MOST_BYTES = 1 << 30
@@ -119,7 +120,7 @@ def _of_lines(text: str, file: str, room: _Room) -> OtuTable:
     has_lineages = head[-1].strip().lower() in LINEAGE_COLUMNS
     samples = _checked(head[1 : len(head) - has_lineages], "sample", file)
     names, lineages, entries = list[str](), list[Lineage](), array("q")
-    for number, line in enumerate(_lines(text), 1):
+    for number, line in enumerate(lines_in(text), 1):
         if number <= at or not line.strip():
             continue
         if (n := line.count("\t") + 1) != n_fields:
@@ -139,19 +140,10 @@ def _of_lines(text: str, file: str, room: _Room) -> OtuTable:
     return _table(names, samples, _places(entries), lineages if has_lineages else None, file)
 
 
-def _lines(text: str) -> Iterator[str]:
-    """The lines one by one: a list of them may take eight times the text."""
-    begin = 0
-    while (end := text.find("\n", begin)) >= 0:
-        yield text[begin:end]
-        begin = end + 1
-    yield text[begin:]
-
-
 def _head_of(text: str) -> tuple[int, str]:
     """Number and text of the line that names the samples: the last of those at the top, else the first row."""
     at, head, number, line = 0, "", 0, ""
-    for number, line in enumerate(_lines(text), 1):
+    for number, line in enumerate(lines_in(text), 1):
         is_data = line.strip() and not line.startswith("#")
         if "\t" in line and not is_data:
             at, head = number, line
