@@ -217,7 +217,7 @@ def _numbers(text: bytes, file: str, line: int) -> NDArray[np.float64]:
             pass
     for word in text.split():
         try:
-            float(word)
+            float("_" if b"_" in word else word)  # float takes 1_0 for 10
         except ValueError:
             what = f"{word.decode('utf-8', 'replace')!r} is not a number"
             raise InputError(f"{what}: a row is a name without blanks, then numbers", file=file, line=line) from None
