@@ -32,11 +32,20 @@ MOST_LETTERS = 500
 #: What a call may take in all.
 SECONDS = 10.0
 #: Networks that Python, or an older one, takes for public: those that lead to private addresses (NAT64, 6to4, Teredo,
-#: the relays of 6to4), the former private ones of IPv6, and one for examples.
+#: the relays of 6to4), those for protocols, the former private ones of IPv6, and one for examples.
 _NOT_PUBLIC = tuple(
     map(
         ipaddress.ip_network,
-        ("64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "2001::/32", "192.88.99.0/24", "fec0::/10", "3fff::/20"),
+        (
+            "192.0.0.0/24",
+            "64:ff9b::/96",
+            "64:ff9b:1::/48",
+            "2002::/16",
+            "2001::/32",
+            "192.88.99.0/24",
+            "fec0::/10",
+            "3fff::/20",
+        ),
     )
 )
 _USUAL_PORTS = {"http": 80, "https": 443}
