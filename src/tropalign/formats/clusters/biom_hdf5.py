@@ -30,8 +30,10 @@ from tropalign.results.otu_table import OtuTable
 _URL = "http://biom-format.org"
 #: Values per byte that compression makes room for; a shape of more is made up.
 MOST_PACKED = 1000
-#: Timeout of the reading process: a fixed part, and the file's size divided by a throughput.
+#: Processor time of the reading process: a fixed part, and the file's size divided by a throughput.
 READING_S, BYTES_PER_S = 60, 2_000_000
+#: How many times as long to wait for it: on a busy machine, time passes without any for this process.
+WAIT = 20
 #: Bytes that an entry takes at its peak, in both processes: arrays, their copy in the pipe, and their sorted copy.
 ENTRY_BYTES = 120
 #: Bytes that a name or a rank takes besides its letters, in both processes.
@@ -134,9 +136,12 @@ def content_of_hdf5(data: bytes, file: str, memory_bytes: int) -> tuple[dict[str
     seconds = READING_S + len(data) // BYTES_PER_S
     words = [sys.executable, "-P", "-m", __name__, str(seconds), str(memory_bytes)]
     try:
-        ran = subprocess.run(words, input=data, capture_output=True, timeout=seconds, check=False)
+        ran = subprocess.run(words, input=data, capture_output=True, timeout=WAIT * seconds, check=False)
     except subprocess.TimeoutExpired:
-        raise _damaged("it does not come to an end", file) from None
+        raise ResourceError(
+            f"reading {shown(file)} takes more than {WAIT * seconds} seconds: see whether the machine is busy, or "
+            "write the table again"
+        ) from None
     if ran.returncode < 0:
         raise _ended_by(-ran.returncode, seconds, file)
     if ran.returncode:
