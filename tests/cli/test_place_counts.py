@@ -200,3 +200,21 @@ def test_from_python(folder):
     assert (folder / "api.tsv").read_bytes() == (folder / "out.tsv").read_bytes()
     with pytest.raises(ta.InputError, match=r"record 'Otu[0-9]+': this row belongs to no read, nor do 39 others"):
         table.classified(ta.place(package, [("Otu1", "ACGTACGT")]), lineages)
+
+
+def test_a_table_that_cannot_be_written_is_refused_before_reads_are_placed(folder, capsys, monkeypatch):
+    pytest.importorskip("h5py")
+    monkeypatch.setattr("tropalign.verbs.place.carry_out", lambda *_: pytest.fail("reads are placed"))
+    tips = (folder / "tips.tsv").read_bytes().replace(b"B;", b"B\0;", 1)
+    (folder / "odd.tsv").write_bytes(tips)
+    table = str(folder / "o.hdf5")
+    assert run(folder, "-o", "u.fa", "--counts", "otus.tsv", "--taxonomy", "odd.tsv", "--otu-table", table) == 3
+    assert "BIOM 2.1 holds no such name: rename it, or write .biom" in capsys.readouterr().err
+
+
+def test_a_classic_table_that_is_too_large_is_refused_before_reads_are_placed(folder, capsys, monkeypatch):
+    monkeypatch.setattr("tropalign.verbs.place.carry_out", lambda *_: pytest.fail("reads are placed"))
+    monkeypatch.setattr("tropalign.formats.clusters.otu_tables.MOST_NUMBERS", 100)
+    words = ["-o", "u.fa", "--counts", "otus.tsv", "--taxonomy", "tips.tsv", "--otu-table", "many.tsv"]
+    assert run(folder, *words) == 3
+    assert "a classic table of 41 rows and 3 samples has 123 numbers" in capsys.readouterr().err

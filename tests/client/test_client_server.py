@@ -347,3 +347,26 @@ def test_names_of_files_tell_no_folders(fake, tmp_path):
     connect(fake.url).submit("pairs", {"queries": path})
     (query,) = [query for _, place, query, _ in fake.requests if place.endswith("/files")]
     assert query["name"] == "myproteins.fa"
+
+
+@pytest.mark.parametrize(
+    ("me", "name", "id"),
+    [
+        ("ann", "x", "1"),
+        ("eve", "x", None),
+        ("eve", "bob/x", "2"),
+        ("eve", "2", "2"),
+        ("eve", "y", "3"),
+        ("eve", "z", "4"),
+    ],
+)
+def test_a_name_that_several_others_share_is_no_choice(fake, me, name, id):
+    about = {"alphabet": "protein", "sequences": 3, "residues": 9, "shared": True}
+    owners = {"1": ("ann", "x"), "3": (None, "y"), "2": ("bob", "x"), "4": ("bob", "z"), "5": ("bob", "y")}
+    fake.databases = [{"id": k, "owner": owner, "name": word, **about} for k, (owner, word) in owners.items()]
+    fake.respond = lambda handler: (200, {"user": me}) if handler.path.endswith("/me") else None
+    if id is None:
+        with pytest.raises(UsageError, match="2 databases are called x: name one of ann/x, bob/x"):
+            connect(fake.url).database(name)
+    else:
+        assert connect(fake.url).database(name).id == id

@@ -86,6 +86,7 @@ def test_what_pairs_writes_is_read(layout, tmp_path):
         ("3\na 0 1 2\nb 1 0 3\n", "x.phy: the first line promises 3 taxa, but there are 2"),
         ("2\na 0 1\nb 1 0\nc 1 1\n", "x.phy, line 4: the first line promises 2 taxa, but the matrix goes on"),
         ("9" * 5000 + "\n", "x.phy, line 1: the first line is to say how many taxa there are, 2 to 1048576: mend it"),
+        ("2\na 0 1_0\nb 1_0 0\n", "x.phy, line 2: '1_0' is not a number: a row is a name without blanks"),
         ("2\na 0 1\nb one 0\n", "x.phy, line 3: 'one' is not a number: a row is a name without blanks, then numbers"),
         ("2\na 0 1\nb 1\n", "x.phy, line 3, record 'b': a row of 1 where 2 distances are expected"),
         ("2\na 0 1\nb 1 0 7\n", "x.phy, line 3, record 'b': a row of 3 where 2 distances are expected"),

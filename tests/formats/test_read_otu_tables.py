@@ -1,15 +1,20 @@
 """Tables of counts that are read: what is written comes back, others' files are taken, broken ones are told."""
 
 import bz2
+import gzip
 import json
+import re
+import signal
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import tropalign as ta
-from tropalign.errors import InputError
+from tropalign.errors import InputError, ResourceError
 from tropalign.formats.clusters import biom_hdf5
 from tropalign.results.otu_table import OtuTable
 
@@ -72,6 +77,17 @@ def test_biom_2_of_others(tmp_path, monkeypatch):
     with pytest.raises(InputError, match=r"BIOM 2.1 needs h5py: .*, or write .biom, which is BIOM 1.0"):
         TABLE.write(tmp_path / "x.hdf5")
     assert not (tmp_path / "x.hdf5").exists()
+
+
+@pytest.mark.parametrize("suffix", ["tsv", "biom", "hdf5", "biom.gz", "tsv.zst"])
+def test_no_clock_in_the_file(tmp_path, suffix):
+    """Equal tables have equal bytes, whenever they are written."""
+    if suffix == "hdf5":
+        pytest.importorskip("h5py")
+    for name in ("first", "second"):
+        TABLE.write(tmp_path / f"{name}.{suffix}")
+        time.sleep(1.1 * (name == "first"))
+    assert (tmp_path / f"first.{suffix}").read_bytes() == (tmp_path / f"second.{suffix}").read_bytes()
 
 
 def test_biom_2_is_read_by_others(tmp_path):
@@ -191,6 +207,21 @@ def test_a_taxonomy_that_is_a_text(tmp_path):
     assert equal(ta.read_otu_table(tmp_path / "t.biom"), (("d:Bacteria", "p:X"), (), ()))
 
 
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ('{"rows": [{"id": "x"}], "columns": [{"id": "a"}], "shape": [1, 1], "data": [[0.0, 0, 5.0]]}', 5),
+        ("#OTU ID\ta\nx\t1e+05\n", 100_000),
+        ("#OTU ID\ta\nx\t 5. \n", 5),
+        ("#OTU ID\ta\nx\t+5\n", 5),
+        ("#OTU ID\ta\nx\t0.0\n", 0),
+    ],
+)
+def test_numbers_as_programs_write_them(tmp_path, text, count):
+    (tmp_path / "t").write_text(text)
+    assert ta.read_otu_table(tmp_path / "t").counts.tolist() == [[count]]
+
+
 BIOM = {"rows": [{"id": "x"}, {"id": "y"}], "columns": [{"id": "a"}], "shape": [2, 1], "data": [[0, 0, 1]]}
 
 
@@ -228,6 +259,20 @@ BIOM = {"rows": [{"id": "x"}, {"id": "y"}], "columns": [{"id": "a"}], "shape": [
         (json.dumps(BIOM | {"rows": [{"id": "x"}, {"id": 5}]}), "row number 2 has no name"),
         (json.dumps(BIOM | {"rows": [{"id": "x", "metadata": 3}, {"id": "y"}]}), "this is no BIOM"),
         (json.dumps(BIOM | {"data": [[10**400, 0, 1]]}), "a place outside of its shape"),
+        (json.dumps(BIOM | {"data": [[0.9, 0, 1]]}), "(ValueError: 0.9 is no row or column)"),
+        (json.dumps(BIOM | {"data": [["1", 0, 1]]}), "(ValueError: '1' is no row or column)"),
+        (json.dumps(BIOM | {"data": [[True, 0, 1]]}), "(ValueError: True is no row or column)"),
+        (json.dumps(BIOM | {"data": [[0, None, 1]]}), "(ValueError: None is no row or column)"),
+        (json.dumps(BIOM | {"data": [[0, 0, "1"]]}), "'1' is no number of reads"),
+        (json.dumps(BIOM | {"data": [[0, 0, True]]}), "True is no number of reads"),
+        (json.dumps(BIOM | {"data": [[0, 0, float("nan")]]}), "nan is no number of reads"),
+        (json.dumps(BIOM | {"columns": [{"id": "a\0"}]}), "the sample 'a\\x00' holds what would break a table"),
+        ("#OTU ID\ta\nx\t1_0\n", "'1_0' is no number of reads"),
+        ("#OTU ID\ta\nx\t0x10\n", "'0x10' is no number of reads"),
+        ("#OTU ID\ta\nx\t\u0663\n", "is no number of reads"),
+        ("#OTU ID\ta\nx\t5.00000000000000000001\n", "is no number of reads"),
+        ("#OTU ID\ta\nx\tinf\n", "'inf' is no number of reads"),
+        ("#OTU ID\ta\nx\t1,5\n", "'1,5' is no number of reads"),
         ("[" * 100_000, "the table has no sample"),
         ('{"rows":' + "[" * 100_000, "this is no BIOM (RecursionError"),
     ],
@@ -237,3 +282,95 @@ def test_what_is_refused(tmp_path, text, words):
     with pytest.raises(InputError) as error:
         ta.read_otu_table(tmp_path / "t")
     assert words in str(error.value) and str(tmp_path / "t") in str(error.value)
+
+
+def biom_2_of(path, n_entries, n_rows=1, n_samples=1, taxonomy=None):
+    """A small file of many equal values, which are packed."""
+    h5py = pytest.importorskip("h5py")
+    packed = {"compression": "gzip", "compression_opts": 9, "shuffle": True}
+    with h5py.File(path, "w") as file:
+        for axis, n in (("observation", n_rows), ("sample", n_samples)):
+            file.create_dataset(f"{axis}/ids", data=[f"{axis}{k}" for k in range(n)], dtype=h5py.string_dtype())
+        matrix = file.create_group("observation/matrix")
+        matrix.create_dataset("data", data=np.zeros(n_entries), **packed)
+        matrix.create_dataset("indices", data=np.zeros(n_entries, np.int32), **packed)
+        matrix.create_dataset("indptr", data=np.linspace(0, n_entries, n_rows + 1).astype(np.int32))
+        if taxonomy is not None:
+            file.create_dataset("observation/metadata/taxonomy", data=taxonomy, dtype=h5py.string_dtype(), **packed)
+    return path
+
+
+def test_biom_2_with_more_counts_than_places(tmp_path):
+    with pytest.raises(InputError, match=r"t.biom: this is no BIOM 2.1 \(ValueError\)"):
+        ta.read_otu_table(biom_2_of(tmp_path / "t.biom", 2_000_000))
+
+
+@pytest.mark.parametrize(
+    "about",
+    [
+        {"n_entries": 2_000_000, "n_rows": 2000, "n_samples": 1000},
+        {"n_entries": 1, "n_rows": 1, "taxonomy": [["a"] * 1_000_000]},
+        {"n_entries": 1, "n_rows": 1, "n_samples": 400_000},
+        {"n_entries": 1, "n_rows": 1, "taxonomy": ["a" * (200 << 20)]},
+    ],
+)
+def test_biom_2_that_becomes_large(tmp_path, about):
+    path = biom_2_of(tmp_path / "t.biom", **about)
+    with pytest.raises(ResourceError, match=r"the table .*t.biom needs .* are allowed: allow more with memory_bytes"):
+        ta.read_otu_table(path, memory_bytes=170 << 20)
+
+
+def test_biom_2_where_zeros_stand_in_the_file(tmp_path):
+    path = biom_2_of(tmp_path / "t.biom", 100_000, 1000, 100)
+    assert not len(ta.read_otu_table(path).reads)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b'{"rows": [' + b"[]," * 2_000_000 + b'[]], "columns": []}',
+        b'{"rows": [' + b"{}," * 1_000_000 + b"{}]}",
+        b'{"rows": ["' + b'","' * 1_000_000 + b'"]}',
+        b"#OTU ID" + b"\ta" * 1_000_000 + b"\n",
+        b"#OTU ID\ta\n" + b"x\t1\n" * 1_000_000,
+        b"#OTU ID\n" + b"\n" * (30 << 20),
+    ],
+    ids=["lists", "objects", "texts", "samples", "rows", "lines"],
+)
+def test_text_that_becomes_large(tmp_path, text):
+    (tmp_path / "t.gz").write_bytes(gzip.compress(text, 1))
+    with pytest.raises(ResourceError, match=r"the table .*t.gz needs .* are allowed: allow more with memory_bytes"):
+        ta.read_otu_table(tmp_path / "t.gz", memory_bytes=170 << 20)
+
+
+@pytest.mark.parametrize(("soft", "hard"), [(50, 50), (40, 5000), (20, 30)])
+def test_biom_2_under_a_limit_of_processor_time(tmp_path, soft, hard):
+    """As batch systems set it; the limit of the file is then the lower one."""
+    resource = pytest.importorskip("resource")
+    pytest.importorskip("h5py")
+    TABLE.write(tmp_path / "t.hdf5")
+    words = [sys.executable, "-c", "import sys, tropalign; print(tropalign.read_otu_table(sys.argv[1]))"]
+    ran = subprocess.run(
+        [*words, tmp_path / "t.hdf5"],
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (soft, hard)),
+    )
+    assert ran.stdout.startswith("<OtuTable: ") and not ran.stderr
+
+
+@pytest.mark.parametrize(
+    ("number", "hard", "error", "words"),
+    [
+        (signal.SIGXCPU, 1, ResourceError, "took more than the 1 seconds of processor time .*: raise the limit"),
+        (signal.SIGKILL, 1, ResourceError, "took more than the 1 seconds of processor time"),
+        (signal.SIGKILL, None, ResourceError, "was killed: see whether memory is short"),
+        (signal.SIGXCPU, None, InputError, r"this is no BIOM 2.1 \(it does not come to an end\)"),
+        (signal.SIGSEGV, None, InputError, r"this is no BIOM 2.1 \(signal 11\)"),
+    ],
+)
+def test_a_limit_of_the_machine_is_no_fault_of_the_file(monkeypatch, number, hard, error, words):
+    monkeypatch.setattr(biom_hdf5, "_hard_cpu_seconds", lambda: hard)
+    found = biom_hdf5._ended_by(number, 60, "t.hdf5")
+    assert isinstance(found, error) and re.search(words, str(found)) and "t.hdf5" in str(found)

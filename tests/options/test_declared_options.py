@@ -11,7 +11,7 @@ import pytest
 import tropalign as ta
 from tropalign.errors import UsageError
 from tropalign.options.called import called_with
-from tropalign.options.kinds import AMOUNT, DECIMAL, FRACTION, NUMBER, P_VALUE, POSITIVE, whole
+from tropalign.options.kinds import AMOUNT, BITS, DECIMAL, E_VALUE, FRACTION, P_VALUE, POSITIVE, number, whole
 from tropalign.options.option import Options, argument, but, grouped, option
 from tropalign.pairwise.api import PairArguments
 
@@ -149,7 +149,7 @@ def test_align_is_written_out_as_declared():
         (DECIMAL, "2.0", 2),
         (DECIMAL, "-.5", -0.5),
         (FRACTION, "1", 1.0),
-        (NUMBER, "-1e3", -1000.0),
+        (BITS, "-1e3", -1000.0),
         (POSITIVE, "1e-9", 1e-9),
         (AMOUNT, "0", 0.0),
         (P_VALUE, "2", 2.0),
@@ -168,10 +168,14 @@ def test_words_become_values(kind, word, value):
         (DECIMAL, "1e3", "'1e3' is not a number"),
         (DECIMAL, "-3000000000", "-3000000000 is below -2147483647"),
         (FRACTION, "nan", "'nan' is not a fraction between 0 and 1"),
-        (NUMBER, "inf", "'inf' is not a number"),
-        (POSITIVE, "0", "'0' is not above 0"),
-        (AMOUNT, "-1", "'-1' is not a number of 0 or more"),
-        (P_VALUE, "-1", "'-1' is below 0"),
+        (BITS, "inf", "'inf' is not a number"),
+        (POSITIVE, "0", "'0' is not above 0: give a number from 1e-09 to 1e+09"),
+        (POSITIVE, "1e-300", "'1e-300' is below 1e-09: give a number from 1e-09 to 1e+09"),
+        (AMOUNT, "-1", "'-1' is below 0: give a number from 0 to 1e+09"),
+        (AMOUNT, "1e308", "'1e308' is above 1e+09: give a number from 0 to 1e+09"),
+        (P_VALUE, "-1", "'-1' is below 0: give a number from 0 to 1e+09"),
+        (E_VALUE, "1e-306", "'1e-306' is below 1e-300: give a number from 1e-300 to 1e+300"),
+        (BITS, "-1e10", "'-1e10' is below -1e+09: give a number from -1e+09 to 1e+09"),
     ],
 )
 def test_other_words_are_refused(kind, word, sentence):
@@ -199,3 +203,14 @@ def test_functions_take_former_names():
         found = ta.align_multiple(["MKVLAW", "MKVAW"], mode="fast")
     assert found == ta.align_multiple(["MKVLAW", "MKVAW"], effort="fast")
     assert told[0].filename == __file__
+
+
+class Ranged(Options):
+    weight: float = option(default=1.0, kind=number(0.5, 2), help="how heavy")
+
+
+@pytest.mark.parametrize("weight", [0.4, 2.1, -1, 1e308, float("inf"), float("-inf"), float("nan"), 10**400])
+def test_a_number_beyond_its_range_is_refused_in_python(weight):
+    with pytest.raises(UsageError, match=r"weight is out of range: give a number from 0\.5 to 2"):
+        Ranged(weight=weight)
+    assert Ranged(weight=2).weight == 2

@@ -207,6 +207,7 @@ NO_MATRIX = "this is no matrix in NCBI format (letters, then a letter and its sc
         (" A R\nA 1 2\n", "", "there is no row of R: a matrix has one row per column"),
         (" A R\nA 1 2\nA 1 2\n", ", line 3", "second row of A: a matrix has one row per column"),
         (" A R\nN 1 2\n", ", line 2", "row of a letter without a column: N: a matrix has one row per column"),
+        (" A R\nA 1 1_0\n", ", line 2", "the row of A holds a word that is not a number: mend it"),
         (" A R\nA 1 x\n", ", line 2", "the row of A holds a word that is not a number: mend it"),
     ],
 )

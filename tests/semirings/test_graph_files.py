@@ -109,6 +109,8 @@ def test_loops_and_double_edges_are_noted():
         (REAL + b"99999999 99999999 1\n1 2 3\n", "the matrix has 99999999 rows, more than"),
         (REAL + b"2 3 1\n1 2 3\n", "line 2: the matrix is of shape (2, 3): it has to be square"),
         (REAL + b"2 2 1\n1 3 3\n", "line 3: the line is no entry: give row, column and a finite number"),
+        (REAL + b"2 2 1\n1 2 1_0\n", "line 3: the line is no entry"),
+        (REAL + b"22 22 1\n1 1_0 1\n", "line 3: the line is no entry"),
         (REAL + b"2 2 1\n\n1 2 x\n", "line 4: the line is no entry"),
         (REAL + b"2 2 1\n1 2\n", "line 3: the line is no entry"),
         (REAL + b"2 2 1\n1 2 nan\n", "the weight of edge 0 is NaN"),

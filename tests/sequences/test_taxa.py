@@ -1,6 +1,7 @@
 """Taxa in stores: where they come from, what is told of bad tables, and that stores without are as they were."""
 
 import gzip
+import io
 import pickle
 import tarfile
 
@@ -9,7 +10,8 @@ import pytest
 from sequences.test_sequence_store import manifest_of, with_manifest
 
 import tropalign as ta
-from tropalign.errors import InputError, TropalignWarning, UsageError
+from tropalign.errors import InputError, ResourceError, TropalignWarning, UsageError
+from tropalign.sequences import files, taxonomy_files
 from tropalign.sequences.mapped_store import ARRAYS, TAXA_ARRAYS
 from tropalign.sequences.store import SequenceStore
 from tropalign.sequences.stored_batch import stored_batch
@@ -280,3 +282,49 @@ def test_arrays_that_do_not_fit():
     batch = ta.SequenceBatch.from_strings({"a": "MKV", "b": "MK"})
     with pytest.raises(ValueError, match="taxa of 1 sequences for 2: give as many"):
         ta.SequenceBatch(batch.codes, batch.offsets, batch.names, batch.alphabet, batch.letters, taxa=Taxa.unknown(1))
+
+
+def packed(path, member, text):
+    with gzip.open(path, "wb", 1) as file, tarfile.open(fileobj=file, mode="w") as tar:
+        for name, data in (("names.dmp", b"1\t|\troot\t|\t\t|\tscientific name\t|\n"), (member, text)):
+            entry = tarfile.TarInfo(name)
+            entry.size = len(data)
+            tar.addfile(entry, io.BytesIO(data))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (b"1\t|\t" * 600_000, r"nodes\.dmp: a line has more than 1,048,576 bytes: name a file of the right kind"),
+        (b"1\t|\t1\t|\n" * 1001, r"nodes\.dmp has more than 1,000 lines: give NCBI's taxdump\.tar\.gz"),
+        (b"1\t|\t1\t|\n1_0\t|\t1\t|\n", r"nodes\.dmp, line 2: this is no line of NCBI's taxdump"),
+        (b"1\t|\t0x1\t|\n", "nodes.dmp, line 1: this is no line"),
+        (b"-1\t|\t1\t|\n", "nodes.dmp, line 1: this is no line"),
+        (b"1\t|\t9999999999999999999\t|\n", "nodes.dmp, line 1: this is no line"),
+    ],
+)
+def test_a_taxdump_holds_what_ncbis_does(tmp_path, fasta, monkeypatch, text, words):
+    monkeypatch.setattr("tropalign.sequences.taxonomy_files.MOST_LINES", 1000)
+    with pytest.raises(InputError, match=words):
+        taxonomy_files.Taxdump(packed(tmp_path / "taxdump.tar.gz", "nodes.dmp", text))
+
+
+def test_a_table_of_taxids_is_bounded_by_what_it_holds(tmp_path, monkeypatch):
+    monkeypatch.setattr(taxonomy_files, "default_budget", lambda: 1 << 20)
+    monkeypatch.setattr(taxonomy_files, "ROWS_AT_ONCE", 1000)
+    path = table(tmp_path, "".join(f"s{k}\t9606\n" for k in range(5000)))
+    with pytest.raises(ResourceError, match=r"the table .*taxids.tsv needs .*: keep the lines whose sequences are in"):
+        TaxonTable.read(path)
+
+
+def test_a_line_is_bounded(tmp_path, monkeypatch):
+    """Readers of lines see the length before they hold it twice."""
+    monkeypatch.setattr(files, "MOST_LINE", 1 << 17)
+    path = tmp_path / "x.gz"
+    for text in (b"a" * (1 << 18), b"a\n" + b"b" * (1 << 18) + b"\n", b"\n" * 3 + b"c" * (1 << 19)):
+        path.write_bytes(gzip.compress(text))
+        with pytest.raises(InputError, match=r"x\.gz: a line has more than 131,072 bytes: name a file of the right"):
+            list(files.read_lines(path))
+    path.write_bytes(gzip.compress(b"a" * ((1 << 17) - 1) + b"\nb\r\n"))
+    assert [len(line) for line in files.read_lines(path)] == [(1 << 17) - 1, 1]

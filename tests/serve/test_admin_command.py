@@ -1,5 +1,6 @@
 """``tropalign admin``: users, jobs, databases, the log, backup and restore, from a shell beside a server."""
 
+import hashlib
 import json
 import os
 import stat
@@ -197,7 +198,11 @@ def archive_of(path, *members):
     ("members", "sentence"),
     [([("../evil", b"x")], "../evil is nothing that a backup has"), ([("/etc/x", b"x")], "is nothing that a backup"),
      ([("files/ab/" + "0" * 62, b"x")], "has other bytes than its name says: the archive is damaged"),
-     ([], "it has no tropalign.db"), ([("tropalign.db", b"x"), ("tropalign.db", b"y")], "cannot be restored")],
+     ([], "it has no tropalign.db"), ([("tropalign.db", b"x"), ("tropalign.db", b"y")], "a backup has there"),
+     ([("tropalign.db", b"x")], "it ends before its manifest.json: it was cut off, or an earlier build"),
+     ([("tropalign.db", b"x"), ("manifest.json", b"{}")], "differ from its manifest.json"),
+     ([("tropalign.db", b"x"), ("manifest.json", b"{}"), ("database.id", b"x")], "nothing that a backup has there"),
+     ([("manifest.json", b"{}"), ("manifest.json", b"{}")], "nothing that a backup has there")],
 )  # fmt: skip
 def test_a_strange_archive_makes_nothing(admin, tmp_path, members, sentence):
     path, other = archive_of(tmp_path / "x.tar", *members), tmp_path / "other"
@@ -224,10 +229,45 @@ def test_a_damaged_database_is_not_restored(admin, tmp_path, change):
     assert admin("backup", str(whole))[0] == 0
     with tarfile.open(whole) as tar:
         members = [(name, tar.extractfile(name).read()) for name in tar.getnames()]
-    path = archive_of(tmp_path / "x.tar", *((n, change(d) if n == "tropalign.db" else d) for n, d in members))
+    members = [(n, change(d) if n == "tropalign.db" else d) for n, d in members[:-1]]
+    path = archive_of(tmp_path / "x.tar", *members, ("manifest.json", b""))
+    code, _, err = admin("restore", str(path), place=other)
+    assert code == 3 and "its tropalign.db or its files differ from its manifest.json: the archive was altered" in err
+    from tropalign.serve.storage import backup
+
+    digests = {n: hashlib.sha256(d).hexdigest() for n, d in members if not n.startswith("files/")}
+    manifest = backup._manifest(digests, [n for n, _ in members if n.startswith("files/")])
+    archive_of(tmp_path / "x.tar", *members, ("manifest.json", manifest))  # as whoever damaged it could write
     code, _, err = admin("restore", str(path), place=other)
     assert code == 3 and "its tropalign.db is damaged, or no server's: restore another backup" in err
     assert not other.exists() and not [name for name in os.listdir(tmp_path) if name.startswith(".")]
+
+
+def test_no_part_of_an_archive_is_taken_for_the_whole(admin, tmp_path):
+    """Cut within and after each member, without one of them, and with another byte in each."""
+    whole, other = tmp_path / "all.tar", tmp_path / "other"
+    assert admin("backup", str(whole))[0] == 0
+    data = whole.read_bytes()
+    with tarfile.open(whole) as tar:
+        members = tar.getmembers()
+        contents = [(member.name, tar.extractfile(member).read()) for member in members]
+    assert [name for name, _ in contents][-1] == "manifest.json" and len(contents) >= 6
+    ends = [member.offset_data + -(-member.size // 512) * 512 for member in members]
+    cut = [data[:end] for end in ends[:-1]] + [data[: end - 300] for end in ends]
+    changed = []
+    for member in members:
+        place = member.offset_data + member.size // 2
+        changed += [data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :], data[: member.offset] + b"\0" * 512]
+    path = tmp_path / "x.tar"
+    for made in (*cut, *changed):
+        path.write_bytes(made)
+        code, _, err = admin("restore", str(path), place=other)
+        assert code == 3 and err.startswith("tropalign: ") and not other.exists(), err
+    for k in range(len(contents)):
+        code, _, err = admin("restore", str(archive_of(path, *contents[:k], *contents[k + 1 :])), place=other)
+        assert code == 3 and not other.exists(), err
+    path.write_bytes(data[: ends[-1]])  # without the blocks of zeros that end an archive it is whole
+    assert admin("restore", str(path), place=other)[0] == 0
 
 
 def test_a_database_that_is_not_there_is_not_made(admin, tmp_path):

@@ -114,7 +114,8 @@ def test_words_that_are_no_host_are_refused_at_the_start(word, capsys):
 @pytest.mark.parametrize(
     "address",
     ["127.0.0.1", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1", "0.0.0.0", "224.0.0.1",
-     "255.255.255.255", "::1", "::", "fe80::1%eth0", "fc00::1", "ff02::1", "::ffff:127.0.0.1", "64:ff9b::a00:1",
+     "255.255.255.255", "192.0.0.8", "::1", "::", "fe80::1%eth0", "fc00::1", "ff02::1", "::ffff:127.0.0.1",
+     "64:ff9b::a00:1",
      "2002:a00:1::", "2001:0:a00:1::", "192.88.99.1", "::ffff:192.88.99.1", "fec0::1", "feff::1", "3fff::1"],
 )  # fmt: skip
 def test_addresses_that_are_not_public(address):

@@ -18,7 +18,7 @@ from serve.work.job_desk import wait_until
 
 from tropalign.cli.main import main
 from tropalign.errors import UsageError
-from tropalign.serve import mail
+from tropalign.serve import hook_calls, mail
 from tropalign.serve.hook_calls import told_where
 from tropalign.serve.mail import MailServer, check_mail, is_mail, message_of, send
 from tropalign.serve.records import Job, State
@@ -102,6 +102,7 @@ def test_addresses_that_may_be_written_to(address):
         ("ann@a.example,eve@b.example", SERVER, "no e-mail address: write it like ann@example.org"),
         ("ann@a.example\nBcc: eve@b.example", SERVER, "no e-mail address"), ("ann", SERVER, "no e-mail address"),
         ('"a b"@a.example', SERVER, "no e-mail address"), ("x" * 65 + "@a.example", SERVER, "no e-mail address"),
+        ("=?utf-8?q?=0D=0ABcc:_evil?=@a.example", SERVER, "no e-mail address"),
         ("ann@[127.0.0.1]", SERVER, "no e-mail address"), ("än@a.example", SERVER, "no e-mail address"),
     ],
 )  # fmt: skip
@@ -112,13 +113,66 @@ def test_an_address_that_may_not_be_written_to_is_refused(address, server, sente
 
 def test_a_message_tells_of_the_job_and_no_title_makes_headers():
     job = replace(JOB, title="kinases\r\nBcc: eve@b.example\x1b[1m", message="it was stopped")
-    made = message_of("ann@a.example", replace(SERVER, site="https://align.example"), job)
+    made = read_back(message_of("ann@a.example", replace(SERVER, site="https://align.example"), job))
     assert made["Subject"] == "tropalign: pairs 'kinases Bcc: eve@b.example [1m' is done"
     assert (made["To"], made["From"], made["Bcc"]) == ("ann@a.example", "tropalign@a.example", None)
     assert made["Auto-Submitted"] == "auto-generated"
     text = made.get_content()
     assert "at 1970-01-01 00:01 UTC: done." in text and "it was stopped" in text
     assert "https://align.example/jobs/id" in text
+
+
+def read_back(message):
+    """A message as whoever gets it reads it."""
+    return email.message_from_bytes(message.as_bytes(), policy=email.policy.default)
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "=?utf-8?q?=0D=0ABcc:_evil@x.org?=",
+        "=?utf-8?b?DQpCY2M6IGV2aWxAeC5vcmc=?=",
+        "a =?iso-8859-1?Q?=0D=0A=0D=0Abody?= b",
+        "=?us-ascii?q?x=0ABcc:?= =?utf-8?q?_evil@x.org?=",
+        "=?utf-8*en?q?=0D=0ABcc:_evil@x.org?=",
+        "=?utf-8?q?=?utf-8?q?=0D=0ABcc:_evil@x.org?=?=",
+        "ü =?utf-8?q?=0D=0ABcc:_evil@x.org?= " + "long " * 40,
+        "x" * 400,
+        "\u2028Bcc: evil@x.org\u0085\u202e",
+        "\ud800 lone",
+        "kinases, 'quoted' <b> & \\r\\n",
+    ],
+)
+def test_no_layer_makes_headers_of_a_title(post, title):
+    """What is on the wire, line by line; whoever reads it sees the title's letters."""
+    job = replace(JOB, title=title, message=title)
+    lines = message_of("ann@a.example", SERVER, job).as_bytes().split(b"\n\n", 1)[0].splitlines()
+    known = (b"From:", b"To:", b"Subject:", b"Date:", b"Message-ID:", b"Auto-Submitted:", b"Content-", b"MIME-", b" ")
+    assert all(line.startswith(known) for line in lines), lines
+    assert sum(line.startswith(b"Subject:") for line in lines) == 1
+    assert send("ann@a.example", post.mail, job) == ""
+    (message,) = post.messages
+    assert {*message.keys()} & {"Bcc", "Cc"} == set() and message["To"] == "ann@a.example"
+    if "\ud800" not in title:
+        shown = " ".join("".join(letter if letter.isprintable() else " " for letter in title).split())[:100]
+        assert message["Subject"].replace(" ", "") == f"tropalign: pairs {shown!r} is done".replace(" ", "")
+
+
+@pytest.mark.parametrize("kind", ["mail", "hook"])
+@pytest.mark.parametrize("error", [RuntimeError("why"), KeyError("x"), RecursionError(), AttributeError("a")])
+def test_any_failure_counts_as_a_try(monkeypatch, kind, error):
+    """A hook whose call ends otherwise would be due again for ever."""
+
+    def fails(*_args):
+        raise error
+
+    monkeypatch.setattr(mail, "message_of", fails)
+    monkeypatch.setattr(hook_calls, "_connected", fails)
+    if kind == "mail":
+        fault = send("ann@a.example", SERVER, JOB)
+    else:
+        fault = hook_calls.call("https://chat.example/", ("chat.example",), JOB)
+    assert fault.startswith(type(error).__name__)
 
 
 def test_a_message_is_handed_over(post):

@@ -46,6 +46,42 @@ def test_each_option_says_what_it_is(command):
         assert one.role != "output" or (one.output and (one.suffix or command.verb == "merge")), one.name
 
 
+NUMBERS = [
+    (command, one)
+    for command in COMMANDS
+    for one in command.declared().values()
+    if one.kind is not None and one.kind.name in ("whole", "number")
+]
+
+
+@pytest.mark.parametrize(("command", "one"), NUMBERS, ids=lambda each: getattr(each, "verb", getattr(each, "name", "")))
+def test_each_number_has_a_range(command, one):
+    """What lies outside is refused as it is read, and defaults lie within."""
+    least, most = one.kind.least, one.kind.most
+    assert least is not None and most is not None and -1e300 <= least < most <= 1e300
+    assert one.default is None or least <= one.default <= most
+    bounds = {str(bound): one.kind.parse(str(bound)) for bound in (least, most)} if one.kind.name == "whole" else {}
+    assert list(bounds.values()) == [least, most][: len(bounds)]
+    for word in (
+        "1e308",
+        "-1e308",
+        "inf",
+        "-inf",
+        "nan",
+        "1e-306",
+        "1e999",
+        "9" * 40,
+        "-" + "9" * 40,
+        "1_0",
+        "0x1f",
+        "",
+    ):
+        if one.kind.name == "number" and word[-1:].isdigit() and "_" not in word and least <= float(word) <= most:
+            continue
+        with pytest.raises(ValueError, match=r"^'?.*'? is "):
+            one.kind.parse(word)
+
+
 @pytest.mark.parametrize(
     "words",
     [

@@ -187,16 +187,15 @@ def _submit(server: Server, asked: Submit) -> None:
 
 
 def _sent(server: Server, path: str, may_be_database: bool) -> dict[str, str]:
-    """A file as submissions name it; a bare name that no file here has is a database there."""
+    """A file as submissions name it; NAME or OWNER/NAME is a database there if no file here has this name."""
     from tropalign.sequences.databases import SUFFIX
 
-    if not may_be_database or path in ("-", "") or os.path.basename(path) != path or os.path.lexists(path):
+    if not may_be_database or path in ("-", "") or path.count("/") > 1 or os.path.lexists(path):
         return server.uploads.file(path)
     name = path.removesuffix(SUFFIX)
-    found = next((each for each in server.databases() if name in (each.id, each.name)), None)
-    if found is None:
+    if not any(name in (each.id, each.name, f"{each.owner}/{each.name}") for each in server.databases()):
         raise InputError("there is no such file here, nor a database of this name on the server", file=path)
-    return {"database": found.id}
+    return {"database": server.database(name).id}
 
 
 def _check_terminal(submission: Submission, path: str) -> None:

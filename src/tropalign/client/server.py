@@ -12,7 +12,7 @@ from tropalign.client.records import JobRecord, RemoteDatabase, databases_of
 from tropalign.client.remote_job import RemoteJob
 from tropalign.client.transport import Transport
 from tropalign.client.uploads import Uploads, files_of
-from tropalign.errors import InputError, UsageError, did_you_mean, shown
+from tropalign.errors import InputError, UsageError, did_you_mean, listed, shown
 
 if TYPE_CHECKING:
     from tropalign.results.alignments import AlignmentTable
@@ -238,20 +238,30 @@ class Server:
         Parameters
         ----------
         name
-            As `build_database` called it, or as the server's operator calls the store.
+            As `build_database` called it, as the server's operator calls the store, or ``OWNER/NAME`` of one that
+            another user shares.
 
         Raises
         ------
         UsageError
-            There is none.
+            There is none, or others share several of this name.
         """
         known = self.databases()
-        for database in known:
-            if name in (database.id, database.name):
-                return database
-        raise UsageError(
-            f"no database {shown(name)!r} lies there{did_you_mean(name, [database.name for database in known])}"
-        )
+        named = [each for each in known if name in (each.id, each.name, f"{each.owner}/{each.name}")]
+        if not named:
+            raise UsageError(
+                f"no database {shown(name)!r} lies there{did_you_mean(name, [database.name for database in known])}"
+            )
+        # The list has one's own databases first, then the installed ones, then those that others share.
+        if len({each.owner for each in named}) > 1 and named[0].owner and named[0].owner != self._user():
+            words = listed([f"{each.owner}/{each.name}" for each in named])
+            raise UsageError(f"{len(named)} databases are called {shown(name)}: name one of {words}")
+        return next((each for each in named if each.id == name), named[0])
+
+    def _user(self) -> str:
+        """The name of whoever asks."""
+        _, found = self._transport.json("GET", "/api/v1/me")
+        return str(found.get("user", "")) if isinstance(found, dict) else ""
 
     def build_database(
         self, name: str, *sources: Any, shared: bool = False, wait: bool = True

@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args
 
 from tropalign.errors import UsageError, named
 from tropalign.options.called import documented
-from tropalign.options.kinds import NUMBER, TEXT, whole
+from tropalign.options.kinds import FRACTION, TEXT, number, whole
 from tropalign.options.option import Options, but, option
 
 Clustering = Literal["nj", "upgma"]
@@ -99,7 +99,7 @@ class ClustalwChoices(Options, group="method clustalw"):
     )
     gap_open: float | None = option(
         default=None,
-        kind=NUMBER,
+        kind=number(0, MOST["gap_open"]),
         metavar="C",
         label="Gap opening cost",
         help="cost of a gap between profiles, which CLUSTALW scales by lengths, matrix and column (default: 10, "
@@ -107,14 +107,14 @@ class ClustalwChoices(Options, group="method clustalw"):
     )
     gap_extend: float | None = option(
         default=None,
-        kind=NUMBER,
+        kind=number(0, MOST["gap_extend"]),
         metavar="C",
         label="Gap extension cost",
         help="cost of each residue of a gap between profiles, scaled, too (default: 0.2, nucleotides 6.66)",
     )
     pw_gap_open: float | None = option(
         default=None,
-        kind=NUMBER,
+        kind=number(0, MOST["pw_gap_open"]),
         metavar="C",
         label="Pairwise gap opening cost",
         help="cost of a gap between two sequences, which CLUSTALW scales by length and matrix (default: 10, "
@@ -122,7 +122,7 @@ class ClustalwChoices(Options, group="method clustalw"):
     )
     pw_gap_extend: float | None = option(
         default=None,
-        kind=NUMBER,
+        kind=number(0, MOST["pw_gap_extend"]),
         metavar="C",
         label="Pairwise gap extension cost",
         help="cost of each residue of a gap between two sequences, scaled, too (default: 0.1, nucleotides 6.66)",
@@ -164,7 +164,7 @@ class ClustalwChoices(Options, group="method clustalw"):
     )
     transition_weight: float | None = option(
         default=None,
-        kind=NUMBER,
+        kind=FRACTION,
         metavar="W",
         help="score of a transition between nucleotides, as a share of a match (default: 0.5)",
         doc="Score of a transition as a share of a match.",

@@ -6,12 +6,14 @@ from typing import Literal, get_args
 
 from tropalign.errors import UsageError, named
 from tropalign.machine.numbers import decimal_number, whole_number
-from tropalign.options.kinds import AMOUNT, POSITIVE, whole
+from tropalign.options.kinds import AMOUNT, number, whole
 from tropalign.options.option import Options, option
 
 RuleName = Literal["uchime", "uchime2", "uchime3"]
 #: How many times as abundant as a chimera its parents are, where nothing is said.
 SKEWS: dict[RuleName, int] = {"uchime": 2, "uchime2": 2, "uchime3": 16}
+#: Weight and number of votes.
+VOTES = number(1e-6, 1e6)
 
 
 class ChimeraOptions(Options, group="chimeras"):
@@ -27,7 +29,7 @@ class ChimeraOptions(Options, group="chimeras"):
     )
     abskew: float | None = option(
         default=None,
-        kind=POSITIVE,
+        kind=number(1, 1e9),
         metavar="F",
         label="Abundance skew",
         is_common=True,
@@ -44,7 +46,7 @@ class ChimeraOptions(Options, group="chimeras"):
     )
     mindiv: float = option(
         default=0.8,
-        kind=AMOUNT,
+        kind=number(0, 100),
         metavar="F",
         label="Minimum divergence",
         help="with rule uchime: by how many percent points a chimera is more similar to its model than to either "
@@ -58,11 +60,11 @@ class ChimeraOptions(Options, group="chimeras"):
         help="with rule uchime: columns that vote on either side of the breakpoint; less is borderline (default: 3)",
     )
     xn: float = option(
-        default=8.0, kind=POSITIVE, metavar="F", label="Weight of a no", help="the weight of a no vote (default: 8)"
+        default=8.0, kind=VOTES, metavar="F", label="Weight of a no", help="the weight of a no vote (default: 8)"
     )
     dn: float = option(
         default=1.4,
-        kind=POSITIVE,
+        kind=VOTES,
         metavar="F",
         label="Pseudo-count of no votes",
         help="how many no votes there are on either side before any is counted (default: 1.4)",

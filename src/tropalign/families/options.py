@@ -6,7 +6,7 @@ import math
 
 from tropalign.errors import UsageError, named
 from tropalign.machine.numbers import whole_number
-from tropalign.options.kinds import NUMBER, whole
+from tropalign.options.kinds import E_VALUE, whole
 from tropalign.options.option import Options, option
 
 #: Homologs of a member at most, where nothing is said; and more than any family has.
@@ -28,7 +28,7 @@ class HomologOptions(Options, group="homologs"):
     )
     homolog_evalue: float | None = option(
         default=None,
-        kind=NUMBER,
+        kind=E_VALUE,
         metavar="E",
         label="E-value of a homolog",
         help=f"E-value of a homolog at most (default: {EVALUE:g})",

@@ -210,6 +210,8 @@ def _numbers(text: bytes, file: str, line: int) -> NDArray[np.float64]:
     """The numbers of a line."""
     words = text.split()
     try:
+        if b"_" in text:  # float takes 1_0 for 10
+            raise ValueError
         return np.array(list(map(float, words)), np.float64)
     except ValueError:
         word = next(word for word in words if not _is_number(word))
@@ -222,7 +224,7 @@ def _is_number(word: bytes) -> bool:
         float(word)
     except ValueError:
         return False
-    return True
+    return b"_" not in word
 
 
 def distance_format(path: str) -> str:

@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args
 
 from tropalign.errors import TropalignWarning, UsageError, named
 from tropalign.machine.numbers import whole_number
-from tropalign.options.kinds import NUMBER, whole
+from tropalign.options.kinds import FRACTION, number, whole
 from tropalign.options.option import Options, but, option
 
 EffortName = Literal["default", "accurate", "fast"]
@@ -88,7 +88,7 @@ class ConsistencyOptions(Options, group="method"):
     )
     cutoff: float | None = option(
         default=None,
-        kind=NUMBER,
+        kind=number(1e-4, 0.5),
         metavar="P",
         label="Posterior cutoff",
         help="posteriors below it are dropped",
@@ -96,7 +96,7 @@ class ConsistencyOptions(Options, group="method"):
     )
     keep: float | None = option(
         default=None,
-        kind=NUMBER,
+        kind=FRACTION,
         metavar="F",
         label="Fraction kept",
         help="keep this fraction of each matrix instead; 0: by the cutoff",

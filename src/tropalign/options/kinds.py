@@ -23,10 +23,14 @@ class Kind:
         "whole" (a whole number), "number" or "text".
     parse
         Makes the value of a word; raises ValueError with what is wrong with the word.
+    least, most
+        The range of a number, both ends included; None for text.
     """
 
     name: Literal["whole", "number", "text"]
     parse: Callable[[str], Any]
+    least: float | None = None
+    most: float | None = None
 
     def takes(self, word: str) -> bool:
         """Whether the word is of this kind."""
@@ -50,7 +54,7 @@ def whole(least: int = -MOST, most: int = MOST) -> Kind:
             raise ValueError(f"{value} is above {most}")
         return value
 
-    return Kind("whole", parse)
+    return Kind("whole", parse, least, most)
 
 
 def _decimal(text: str) -> int | float:
@@ -63,11 +67,9 @@ def _decimal(text: str) -> int | float:
 
 
 def _float(text: str) -> float:
-    """The number, nan where the text is none."""
-    try:
-        return float(text)
-    except ValueError:
-        return math.nan
+    """The number, nan where the text is none: neither 1_000 nor digits of other scripts, which `float` takes."""
+    is_number = re.fullmatch(r"\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,9})?\s*", text)
+    return float(text) if is_number else math.nan
 
 
 def _fraction(text: str) -> float:
@@ -77,46 +79,41 @@ def _fraction(text: str) -> float:
     return value
 
 
-def _number(text: str) -> float:
-    value = _float(text)
-    if not math.isfinite(value):
-        raise ValueError(f"{text!r} is not a number")
-    return value
+def number(least: float, most: float) -> Kind:
+    """A number from `least` to `most`.
 
+    Every number has a range: what lies far beyond all use makes infinities and losses of precision within.
+    """
 
-def _positive(text: str) -> float:
-    value = _number(text)
-    if value <= 0:
-        raise ValueError(f"{text!r} is not above 0")
-    return value
+    def parse(text: str) -> float:
+        value = _float(text)
+        if not math.isfinite(value):
+            raise ValueError(f"{text!r} is not a number")
+        if value <= 0 < least:
+            raise ValueError(f"{text!r} is not above 0: give a number from {least:g} to {most:g}")
+        if not least <= value <= most:
+            side = "below" if value < least else "above"
+            bound = least if value < least else most
+            raise ValueError(f"{text!r} is {side} {bound:g}: give a number from {least:g} to {most:g}")
+        return value
 
-
-def _amount(text: str) -> float:
-    value = _float(text)
-    if not 0 <= value < math.inf:
-        raise ValueError(f"{text!r} is not a number of 0 or more")
-    return value
-
-
-def _probability(text: str) -> float:
-    value = _number(text)
-    if value < 0:
-        raise ValueError(f"{text!r} is below 0")
-    return value
+    return Kind("number", parse, least, most)
 
 
 #: A number with decimals or without, an int where it is whole.
-DECIMAL = Kind("number", _decimal)
+DECIMAL = Kind("number", _decimal, -MOST, MOST)
 #: A number from 0 to 1.
-FRACTION = Kind("number", _fraction)
-#: Any finite number.
-NUMBER = Kind("number", _number)
-#: A number above 0.
-POSITIVE = Kind("number", _positive)
-#: A number of 0 or more.
-AMOUNT = Kind("number", _amount)
+FRACTION = Kind("number", _fraction, 0, 1)
+#: An E-value: those below are written as 0, and no search expects more hits.
+E_VALUE = number(1e-300, 1e300)
+#: A score in bits.
+BITS = number(-1e9, 1e9)
 #: A P-value; as HMMER takes them, above 1 is as 1.
-P_VALUE = Kind("number", _probability)
+P_VALUE = number(0, 1e9)
+#: A size, a weight, a factor or a duration, above 0.
+POSITIVE = number(1e-9, 1e9)
+#: An amount of 0 or more.
+AMOUNT = number(0, 1e9)
 #: Any text that names neither a file nor an address: forms have a field for it.
 TEXT = Kind("text", str)
 

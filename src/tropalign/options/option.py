@@ -237,6 +237,7 @@ class Options:
     _declared: ClassVar[dict[str, Option]] = {}
     _required: ClassVar[frozenset[str]] = frozenset()
     _places: ClassVar[tuple[str, ...]] = ()
+    _ranges: ClassVar[dict[str, tuple[float, float]]] = {}
 
     def __init_subclass__(
         cls,
@@ -261,6 +262,12 @@ class Options:
         cls._declared = found
         cls._required = frozenset(name for name, one in found.items() if one.default is REQUIRED)
         cls._places = tuple(one.name for one in cls.in_order_of_call() if one.by_place)
+        kinds = {name: one.kind for name, one in found.items() if one.kind is not None and one.kind.name == "number"}
+        cls._ranges = {
+            name: (kind.least, kind.most)
+            for name, kind in kinds.items()
+            if kind.least is not None and kind.most is not None
+        }
 
     def __init__(self, *values: Any, **named: Any) -> None:
         if values:
@@ -271,6 +278,14 @@ class Options:
             raise TypeError(self._misfit(named))
         self.__dict__.update(named)
         self.settle()
+        for name in self._ranges.keys() & named.keys():
+            self._check_range(name, *self._ranges[name])
+
+    def _check_range(self, name: str, least: float, most: float) -> None:
+        """Raises UsageError for a number beyond the range of its kind, which `settle` need not know."""
+        value = getattr(self, name)
+        if isinstance(value, int | float) and not isinstance(value, bool) and not least <= value <= most:
+            raise UsageError(f"{named(name)} is out of range: give a number from {least:g} to {most:g}")
 
     def _by_place(self, values: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
         """The values by their names."""

@@ -13,7 +13,7 @@ from tropalign.errors import DeviceError, InputError, ScoringError, UsageError, 
 from tropalign.execution.cluster_address import is_cluster
 from tropalign.machine.numbers import checked_choice, decimal_number, whole_number
 from tropalign.masks.names import MethodName
-from tropalign.options.kinds import DECIMAL, FRACTION, NUMBER, POSITIVE, TEXT, whole
+from tropalign.options.kinds import BITS, DECIMAL, E_VALUE, FRACTION, TEXT, whole
 from tropalign.options.option import Options, argument, option
 from tropalign.properties import cached_property
 from tropalign.results.identity import AmbiguousRule, checked_definition
@@ -230,14 +230,14 @@ class SelectionOptions(Options, group="which pairs"):
     )
     max_evalue: float | None = option(
         default=None,
-        kind=POSITIVE,
+        kind=E_VALUE,
         metavar="E",
         label="Maximum E-value",
         help="only local alignments with at most this E-value",
     )
     min_bits: float | None = option(
         default=None,
-        kind=NUMBER,
+        kind=BITS,
         metavar="N",
         label="Minimum bit score",
         help="only local alignments with a score of at least so many bits",

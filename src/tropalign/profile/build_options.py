@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args
 
 from tropalign.errors import UsageError, named
 from tropalign.machine.numbers import whole_number
-from tropalign.options.kinds import FRACTION, POSITIVE, whole
+from tropalign.options.kinds import FRACTION, POSITIVE, number, whole
 from tropalign.options.option import Options, option
 from tropalign.profile.options import MOST_SEED
 
@@ -145,7 +145,7 @@ class BuildOptions(Options, group="how models are made"):
     )
     entropy: float | None = option(
         default=None,
-        kind=POSITIVE,
+        kind=number(1e-9, 100),
         metavar="BITS",
         label="Bits per node",
         help="with --effective entropy: mean information per node to aim at, in bits (hmmbuild's --ere; default: 0.59 "
@@ -153,7 +153,7 @@ class BuildOptions(Options, group="how models are made"):
     )
     sigma: float = option(
         default=45.0,
-        kind=POSITIVE,
+        kind=number(1e-9, 1e6),
         metavar="BITS",
         label="Bits per model",
         help="with --effective entropy: information of a short model to aim at, in bits (hmmbuild's --esigma; default: "

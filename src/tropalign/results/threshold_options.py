@@ -6,12 +6,14 @@ import math
 from typing import Literal, get_args
 
 from tropalign.errors import UsageError, named
-from tropalign.options.kinds import NUMBER, POSITIVE
+from tropalign.options.kinds import BITS, E_VALUE, number
 from tropalign.options.option import Options, argument, option
 
 Cutoffs = Literal["gathering", "noise", "trusted"]
 #: Kinds of a model's own thresholds, by the names of its attributes.
 BIT_CUTOFFS = get_args(Cutoffs)
+#: How many targets or models were searched.
+SEARCHED = number(1e-9, 1e18)
 
 
 class Thresholds(Options):
@@ -45,7 +47,7 @@ class Thresholds(Options):
         default=10.0,
         kw_only=False,
         flags=("-E",),
-        kind=POSITIVE,
+        kind=E_VALUE,
         metavar="X",
         label="Maximum E-value of a hit",
         is_common=True,
@@ -56,7 +58,7 @@ class Thresholds(Options):
         default=None,
         kw_only=False,
         flags=("-T",),
-        kind=NUMBER,
+        kind=BITS,
         metavar="S",
         label="Minimum score of a hit",
         help="report hits with a score of at least S bits, in place of the E-value",
@@ -64,7 +66,7 @@ class Thresholds(Options):
     domE: float = option(
         default=10.0,
         kw_only=False,
-        kind=POSITIVE,
+        kind=E_VALUE,
         metavar="X",
         label="Maximum E-value of a domain",
         is_common=True,
@@ -74,7 +76,7 @@ class Thresholds(Options):
     domT: float | None = option(
         default=None,
         kw_only=False,
-        kind=NUMBER,
+        kind=BITS,
         metavar="S",
         label="Minimum score of a domain",
         help="report domains with a score of at least S bits, in place of the E-value",
@@ -82,7 +84,7 @@ class Thresholds(Options):
     incE: float = option(
         default=0.01,
         kw_only=False,
-        kind=POSITIVE,
+        kind=E_VALUE,
         metavar="X",
         label="Significant E-value of a hit",
         help="include hits with an E-value up to X (default: 0.01)",
@@ -91,7 +93,7 @@ class Thresholds(Options):
     incT: float | None = option(
         default=None,
         kw_only=False,
-        kind=NUMBER,
+        kind=BITS,
         metavar="S",
         label="Significant score of a hit",
         help="include hits with a score of at least S bits, in place of the E-value",
@@ -99,7 +101,7 @@ class Thresholds(Options):
     incdomE: float = option(
         default=0.01,
         kw_only=False,
-        kind=POSITIVE,
+        kind=E_VALUE,
         metavar="X",
         label="Significant E-value of a domain",
         help="include domains with an E-value up to X (default: 0.01)",
@@ -108,7 +110,7 @@ class Thresholds(Options):
     incdomT: float | None = option(
         default=None,
         kw_only=False,
-        kind=NUMBER,
+        kind=BITS,
         metavar="S",
         label="Significant score of a domain",
         help="include domains with a score of at least S bits, in place of the E-value",
@@ -118,7 +120,7 @@ class Thresholds(Options):
         default=None,
         kw_only=False,
         flags=("-Z",),
-        kind=POSITIVE,
+        kind=SEARCHED,
         metavar="N",
         label="Number of targets",
         help="E-values as if N targets were searched, or models by scan (default: as many as there are)",
@@ -126,7 +128,7 @@ class Thresholds(Options):
     domZ: float | None = option(
         default=None,
         kw_only=False,
-        kind=POSITIVE,
+        kind=SEARCHED,
         metavar="N",
         label="Number of reported targets",
         help="E-values of domains as if N targets or models were reported (default: as many as are)",

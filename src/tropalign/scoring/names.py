@@ -65,6 +65,8 @@ def _row(letter: str, words: list[str], n_letters: int, file: str, line: int) ->
             f"the row of {letter} has {len(words)} scores for {n_letters} letters: mend it", file=file, line=line
         )
     try:
+        if any("_" in word for word in words):  # float takes 1_0 for 10
+            raise ValueError
         return [float(word) for word in words]
     except ValueError:
         what = f"the row of {letter} holds a word that is not a number: mend it"

@@ -231,8 +231,9 @@ class ScoreStatistics:
         step = int(self.score_step) if float(self.score_step).is_integer() else self.score_step
         space = query_lengths, n_residues, n_sequences, target_lengths
         # E-values fall as scores grow. The first guess suffices where no more than each pair of residues has room.
-        room = np.max(query_lengths, initial=1) * float(n_residues) * self.k / float(evalue)
-        highest = ceil(max(log(room), 0) / self.lambda_ / step) + 1
+        sizes = float(np.max(query_lengths, initial=1)), max(float(n_residues), 1.0), self.k
+        room = sum(map(log, sizes)) - log(evalue)  # the quotient itself can be infinite
+        highest = ceil(max(room, 0) / self.lambda_ / step) + 1
         while (self.evalues(highest * step, *space) > evalue).any():
             highest *= 2
         low = np.zeros(np.shape(self.evalues(0, *space)), np.int64)

@@ -56,6 +56,8 @@ def read_entries(stream: BinaryIO, file: str) -> Entries:
     ends, values = array("q"), array("d")
     for number, fields in lines:
         try:
+            if any(b"_" in field for field in fields):  # int takes 1_0 for 10
+                raise ValueError
             i, j, value = int(fields[0]) - 1, int(fields[1]) - 1, 1 if is_pattern else read(fields[2])
             if len(fields) != (2 if is_pattern else 3) or not (0 <= i < n and 0 <= j < n) or abs(value) == float("inf"):
                 raise ValueError

@@ -24,6 +24,8 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 TRUNCATED = "the compressed file is truncated: fetch or write it again"
 #: How much of a file is looked at before it is taken for text.
 FIRST_BYTES = 1 << 16
+#: Bytes of a line at most, which is held twice: a row of an alignment of chromosomes fits.
+MOST_LINE = 1 << 28
 
 #: How files begin that are named where sequences or alignments belong; what they are, and what takes them.
 _MISTAKEN = {
@@ -139,9 +141,10 @@ def read_lines(source: Source) -> Iterator[bytes]:
         first = stream.readline(FIRST_BYTES)  # a device may give zeros without end, and no line
         if b"\0" in first:
             raise InputError("this is no text", file=file_name(source))
-        if not first.endswith(b"\n"):
-            first += stream.readline()
-        for line in chain([first] if first else [], stream):
+        lines = lines_of(stream, MOST_LINE, file_name(source))
+        if first and not first.endswith(b"\n"):
+            first += next(lines, b"")
+        for line in chain([first] if first else [], lines):
             if is_empty:
                 line = line.removeprefix(BYTE_ORDER_MARK)
             is_empty = is_empty and not line.strip()
@@ -159,6 +162,17 @@ def with_line_feeds(data: bytes) -> bytes:
     b'one\\ntwo\\r\\nthree'
     """
     return re.sub(rb"\r(?!\n)", b"\n", data) if b"\r" in data else data
+
+
+def lines_of(stream: IO[bytes], most_bytes: int, file: str) -> Iterator[bytes]:
+    """The lines of a stream with their ends. Raises InputError for one of more bytes, before all of it is read.
+
+    Few compressed bytes can hold a line of gigabytes.
+    """
+    while line := stream.readline(most_bytes + 1):
+        if len(line) > most_bytes:
+            raise InputError(f"a line has more than {most_bytes:,} bytes: name a file of the right kind", file=file)
+        yield line
 
 
 def tell_of_latin_1(file: str) -> None:

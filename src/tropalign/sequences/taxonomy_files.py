@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 import tarfile
 import warnings
 import zlib
@@ -23,18 +24,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError, TropalignWarning, counted, shown
+from tropalign.machine.memory import default_budget, require
 from tropalign.properties import cached_property
-from tropalign.sequences.files import Source, file_name, read_text
-from tropalign.sequences.texts import decoded
+from tropalign.sequences.files import Source, file_name, lines_of, read_text
+from tropalign.sequences.texts import decoded, lines_in
 
 #: No taxid is larger.
 MOST_TAXID = 2**31 - 1
+#: Bytes of a row of a table as Python's objects; after how many lines one sees whether all fit; and what then helps.
+ROW_BYTES, ROWS_AT_ONCE, REMEDY = 400, 1 << 16, "keep the lines whose sequences are in the database"
 #: A table larger than this takes more memory than its sequences: cut it down to their names.
 MOST_BYTES = 1 << 31
 #: More taxa are above none.
 MOST_RANKS = 1000
+#: Bytes of a line, and lines of a file of the taxdump at most, several times what NCBI's have: an archive of few bytes
+#: can hold any number.
+MOST_LINE, MOST_LINES = 1 << 20, 30_000_000
 ROOT = 1
 _FILES = ("nodes.dmp", "names.dmp")
+_TAXID = re.compile(rb"\s*[0-9]{1,18}\s*")
 #: Columns of NCBI's tables of accessions: accession, accession.version, taxid, gi.
 N_NCBI_CELLS = 4
 #: What stands before accessions in NCBI's and UniProt's names.
@@ -83,7 +91,11 @@ class TaxonTable:
             A line of other columns, something that is no taxid, a name twice with another taxid.
         """
         file, rows, is_first = file_name(source), dict[str, TableRow](), True
-        for number, line in enumerate(read_text(source, MOST_BYTES).split("\n"), 1):
+        text = read_text(source, MOST_BYTES)
+        allowed = default_budget()
+        for number, line in enumerate(lines_in(text), 1):
+            if number % ROWS_AT_ONCE == 0:
+                require(sys.getsizeof(text) + ROW_BYTES * len(rows), allowed, f"the table {shown(file)}", REMEDY)
             if not line.strip() or line.startswith("#"):
                 continue
             cells = [cell.strip() for cell in line.split("\t")] if "\t" in line else line.split()
@@ -232,9 +244,11 @@ class Taxdump:
         first, second = array("q"), array("q")
         for number, cells in self._lines(name):
             try:
-                first.append(int(cells[0]))
-                second.append(int(cells[1]))
-            except (IndexError, OverflowError, ValueError):
+                for side, cell in zip((first, second), cells[:2], strict=True):
+                    if not _TAXID.fullmatch(cell):
+                        raise ValueError("int takes 1_0, too")
+                    side.append(int(cell))
+            except (OverflowError, ValueError):
                 where = f"{self.path}, {name}, line {number}"
                 raise InputError("this is no line of NCBI's taxdump, which has two taxids first", file=where) from None
         taxids, others = (np.frombuffer(side, np.int64) for side in (first, second))
@@ -253,7 +267,12 @@ class Taxdump:
     def _lines(self, name: str) -> Iterator[tuple[int, list[bytes]]]:
         """The cells of each line of a file, and its number; none of a file that need not be there."""
         with self._opened(name) as stream:
-            for number, line in enumerate(stream or (), 1):
+            lines = () if stream is None else lines_of(stream, MOST_LINE, f"{self.path}, {name}")
+            for number, line in enumerate(lines, 1):
+                if number > MOST_LINES:
+                    raise InputError(
+                        f"{name} has more than {MOST_LINES:,} lines: give NCBI's taxdump.tar.gz", file=self.path
+                    )
                 if line.strip():
                     yield number, line.rstrip(b"\r\n").removesuffix(b"\t|").split(b"\t|\t")
 

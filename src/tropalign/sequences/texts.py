@@ -108,6 +108,15 @@ class Texts(Sequence[str]):
         return Texts(self._data, self._offsets[begin : end + 1])
 
 
+def lines_in(text: str) -> Iterator[str]:
+    """Yield the lines one by one: a list of them may take eight times the text."""
+    begin = 0
+    while (end := text.find("\n", begin)) >= 0:
+        yield text[begin:end]
+        begin = end + 1
+    yield text[begin:]
+
+
 def decoded(data: bytes) -> str:
     """A text from a file: UTF-8, and each byte that is none as Latin-1.
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tropalign.errors import ResourceError, shown
 from tropalign.machine.memory import default_budget, parse_bytes
-from tropalign.options.kinds import POSITIVE, Kind, whole
+from tropalign.options.kinds import POSITIVE, Kind, number, whole
 from tropalign.options.option import Options, again, option
 from tropalign.verbs.command import Command
 from tropalign.verbs.run_options import ClusterOptions, DeviceOptions, OutputOptions
@@ -197,7 +197,7 @@ class LimitOptions(Options, group="limits"):
         default=None,
         role="machine",
         flags=("--max-residues",),
-        kind=Kind("number", float),
+        kind=number(1, 1e30),
         metavar="N",
         help="residues of a job (default: 2e9)",
     )
@@ -205,7 +205,7 @@ class LimitOptions(Options, group="limits"):
         default=None,
         role="machine",
         flags=("--max-cells",),
-        kind=Kind("number", float),
+        kind=number(1, 1e30),
         metavar="N",
         help="cells of a job, by its forecast (default: 1e15)",
     )

@@ -32,11 +32,20 @@ MOST_LETTERS = 500
 #: What a call may take in all.
 SECONDS = 10.0
 #: Networks that Python, or an older one, takes for public: those that lead to private addresses (NAT64, 6to4, Teredo,
-#: the relays of 6to4), the former private ones of IPv6, and one for examples.
+#: the relays of 6to4), those for protocols, the former private ones of IPv6, and one for examples.
 _NOT_PUBLIC = tuple(
     map(
         ipaddress.ip_network,
-        ("64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "2001::/32", "192.88.99.0/24", "fec0::/10", "3fff::/20"),
+        (
+            "192.0.0.0/24",
+            "64:ff9b::/96",
+            "64:ff9b:1::/48",
+            "2002::/16",
+            "2001::/32",
+            "192.88.99.0/24",
+            "fec0::/10",
+            "3fff::/20",
+        ),
     )
 )
 _USUAL_PORTS = {"http": 80, "https": 443}
@@ -163,7 +172,7 @@ def call(url: str, hosts: tuple[str, ...], job: Job) -> str:
         check_hook(url, hosts)
         host, port, scheme = _parts(url)
         connection = _connected(host, port, scheme == "https", _is_named(host, port, scheme, hosts))
-    except (UsageError, OSError, ValueError) as error:
+    except Exception as error:  # each try counts, whatever ends it
         return f"{type(error).__name__}: {error}"
     ends = threading.Timer(SECONDS, _break, (connection,))  # however slowly an answer drips
     ends.daemon = True
@@ -177,7 +186,7 @@ def call(url: str, hosts: tuple[str, ...], job: Job) -> str:
         connection.request("POST", path, json.dumps(told(job)), headers)
         status = connection.getresponse().status
         return "" if 200 <= status < 300 else f"it answered {status}"
-    except (OSError, http.client.HTTPException, ValueError) as error:
+    except Exception as error:
         return f"{type(error).__name__}: {error}"
     finally:
         ends.cancel()

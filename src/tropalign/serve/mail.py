@@ -15,7 +15,9 @@ import threading
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field
-from email.message import EmailMessage
+from email.header import Header
+from email.message import Message
+from email.mime.text import MIMEText
 from email.utils import formatdate, make_msgid
 
 from tropalign import __version__
@@ -34,7 +36,8 @@ PLAIN_PORT, LOGIN_PORT, TLS_PORT = 25, 587, 465
 PASSWORD_VARIABLE = "TROPALIGN_SMTP_PASSWORD"
 _MOST_TITLE = 100
 _NAME = r"[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*"
-_ADDRESS = re.compile(rf"[A-Za-z0-9.!#$%&'*+/=?^_`{{|}}~-]{{1,64}}@(?P<domain>{_NAME})")
+#: Programs that show mail decode what lies between ``=?`` and ``?=`` (RFC 2047); no address is made of that.
+_ADDRESS = re.compile(rf"(?!.*=\?)[A-Za-z0-9.!#$%&'*+/=?^_`{{|}}~-]{{1,64}}@(?P<domain>{_NAME})")
 
 
 @dataclass(frozen=True)
@@ -162,29 +165,43 @@ def send(address: str, server: MailServer | None, job: Job) -> str:
         check_mail(address, server)
         assert server is not None  # else it is refused
         _hand_over(message_of(address.removeprefix(SCHEME), server, job), server)
-    except (UsageError, OSError, smtplib.SMTPException, ValueError) as error:
+    except Exception as error:  # each try counts, whatever ends it
         return f"{type(error).__name__}: {error}"
     return ""
 
 
-def message_of(address: str, server: MailServer, job: Job) -> EmailMessage:
-    """What is written of a job that has ended."""
-    title = " ".join("".join(letter if letter.isprintable() else " " for letter in job.title).split())[:_MOST_TITLE]
+def message_of(address: str, server: MailServer, job: Job) -> Message:
+    """Write the news of a job that has ended.
+
+    The subject is one encoded word (RFC 2047), made here: `email.message.EmailMessage` would decode such words in a
+    title, line ends included, before it writes the header.
+    """
+    title = _one_line(job.title)[:_MOST_TITLE]
     what = f"{job.verb} {title!r}" if title else job.verb
-    mail = EmailMessage()
-    mail["From"], mail["To"] = server.sender, address
-    mail["Subject"] = f"tropalign: {what} is {job.state}"
-    mail["Date"], mail["Message-ID"] = formatdate(), make_msgid(domain=domain_of(server.sender))
-    mail["Auto-Submitted"] = "auto-generated"  # so that no vacation answers
     ended = "" if job.finished is None else time.strftime(" at %Y-%m-%d %H:%M UTC", time.gmtime(job.finished))
     lines = [f"The job {what} has ended{ended}: {job.state}.", job.message]
     lines.append(f"{server.site}/jobs/{job.id}" if server.site else f"Its number is {job.id}.")
     lines.append("This address was named when the job was submitted; nobody reads answers to this message.")
-    mail.set_content("\n\n".join(line for line in lines if line) + f"\n\n-- \ntropalign {__version__}\n")
+    text = "\n\n".join(line for line in lines if line) + f"\n\n-- \ntropalign {__version__}\n"
+    mail = MIMEText(text.encode("utf-8", "replace").decode(), "plain", "utf-8")
+    mail["From"], mail["To"] = server.sender, address
+    mail["Subject"] = _header(f"tropalign: {what} is {job.state}")
+    mail["Date"], mail["Message-ID"] = formatdate(), make_msgid(domain=domain_of(server.sender))
+    mail["Auto-Submitted"] = "auto-generated"  # so that no vacation answers
     return mail
 
 
-def _hand_over(mail: EmailMessage, server: MailServer) -> None:
+def _one_line(text: str) -> str:
+    """A text without control characters and line ends."""
+    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
+
+
+def _header(text: str) -> str | Header:
+    """A text as the value of a header: as it is if nobody can take it for anything else, or encoded."""
+    return text if text.isascii() and "=?" not in text else Header(text, "utf-8")
+
+
+def _hand_over(mail: Message, server: MailServer) -> None:
     """Raises OSError, or what the mail server answers."""
     connection = _Connection(server)
     ends = threading.Timer(SECONDS, _break, (connection,))  # however slowly answers drip

@@ -216,7 +216,8 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         from tropalign.formats.clusters.read_otu_tables import read_otu_table
         from tropalign.sequences.files import file_name
 
-        reads, labels = tabled(batch.names, read_otu_table(self.counts), file_name(self.counts))
+        table = read_otu_table(self.counts, memory_bytes=self.memory)
+        reads, labels = tabled(batch.names, table, file_name(self.counts))
         return partial(counted, reads=reads, labels=labels, relabel=self.relabel or "")
 
     def run(self) -> None:

@@ -191,7 +191,7 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
         if not self.reads:
             return
         lineages = None if self.taxonomy is None else read_taxonomy(self.taxonomy, package)
-        otus = None if self.counts is None else read_otu_table(self.counts)
+        otus = None if self.counts is None else read_otu_table(self.counts, memory_bytes=allowed)
         blocks, found = self._reads(package, otus)
         memory_bytes = left_for_job(allowed, package.held_bytes())
         page_bytes = self._page_bytes(package, found, memory_bytes)
@@ -260,7 +260,7 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
                 if getattr(self, name) is not None:
                     flag = f"--{name.replace('_', '-')}"
                     self.refuse(f"{self.reference} is a saved reference, which holds its own: leave {flag} out")
-            return ReferencePackage.load(self.reference)
+            return ReferencePackage.load(self.reference, self.memory)
         if self.tree is None:
             self.refuse("name the reference's tree with --tree")
         alphabet = ALPHABETS.get(self.alphabet or "auto")

@@ -77,3 +77,26 @@ def test_of_equal_names_ones_own_is_named_then_the_servers(storage, tmp_path):
         storage.databases.named_by("carol", "of-alice")
     assert storage.databases.path(installed) == tmp_path / "x.tdb"
     assert storage.databases.path(storage.databases.get("of-bob")) == storage.files.path(digest)
+
+
+def test_a_name_that_several_others_share_is_no_choice(storage):
+    """Whoever means one of them names its owner, or its id."""
+    from tropalign.serve.records import Database
+
+    digest = storage.files.add_bytes(b"a store").digest
+    for id, owner, name, shared in (
+        ("1", "ann", "x", True), ("2", "bob", "x", True), ("3", "bob", "y", True), ("4", "bob", "y", True),
+        ("5", "eve", "z", False), ("6", "bob", "z", True),
+    ):  # fmt: skip
+        storage.databases.add(Database(id, owner, name, "protein", 1, 1, digest, 7, float(id), None, shared))
+    named = storage.databases.named_by
+    with pytest.raises(UsageError, match="2 databases are called x: name one of ann/x, bob/x"):
+        named("carol", "x")
+    assert [named("carol", word).id for word in ("ann/x", "bob/x", "1", "2", "z", "bob/z")] == [*"121266"]
+    assert [named(user, "x").id for user in ("ann", "bob")] == ["1", "2"]
+    assert named("ann", "bob/x").id == "2" and named("eve", "z").id == "5" and named("eve", "bob/z").id == "6"
+    with pytest.raises(UsageError, match="2 databases are called y: name one of 3, 4"):
+        named("carol", "y")
+    for word in ("eve/z", "/x", "carol/x"):
+        with pytest.raises(KeyError):
+            named("carol", word)

@@ -465,3 +465,25 @@ def test_logins(attacked, body):
 def test_there_are_a_hundred_of_them():
     others = 1 + 1 + 5 + 8 + 3 + 1 + 5
     assert len(GETS) + len(BODIES) + len(FORGED) + len(WIRE) + len(FORMS) + others >= 100
+
+
+#: What follows the head of an upload that is refused.
+BAD_BODIES = {
+    "a chunk's size": b"ZZ\r\n",
+    "a negative size": b"-5\r\nhello\r\n",
+    "a huge size": b"f" * 40 + b"\r\n",
+    "no end of a chunk": b"5\r\nhelloooo\r\n",
+    "zeros": b"\0" * 100,
+    "a line without end": b"5;" + b"x" * 70_000,
+}
+
+
+@pytest.mark.parametrize("body", BAD_BODIES.values(), ids=BAD_BODIES)
+@pytest.mark.parametrize("path", ["/api/v1/files?name=a.fa", "/nothing"])
+def test_a_bad_body_after_a_refusal_makes_no_traceback(site, caplog, path, body):
+    """Else a client without a token fills the log by 28 lines for each connection."""
+    head = f"POST {path} HTTP/1.1\r\nHost: localhost:{site.names['port']}\r\nTransfer-Encoding: chunked\r\n\r\n"
+    with caplog.at_level(logging.WARNING, "asyncio"):
+        answer = site.stranger.raw([head.encode(), b"5\r\nhello\r\n", body, body], wait=0.15)
+    assert answer.startswith(b"HTTP/1.1 4")
+    assert not [record.getMessage() for record in caplog.records if record.name == "asyncio" or record.exc_info]

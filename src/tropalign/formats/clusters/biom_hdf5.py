@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -14,21 +15,33 @@ from contextlib import suppress
 from typing import IO, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from tropalign.errors import InputError
-from tropalign.formats.clusters.otu_tables import UNASSIGNED, encode_biom
+from tropalign.errors import InputError, ResourceError, TropalignError, named, shown
+from tropalign.formats.clusters.otu_tables import NO_DATE, UNASSIGNED, encode_biom
 from tropalign.formats.format import Codec
 from tropalign.formats.header import Header
 from tropalign.formats.part_arrays import DAMAGED_PART
+from tropalign.machine.memory import require as require_memory
 from tropalign.results.lineages import Lineage
 from tropalign.results.otu_table import OtuTable
 
 _URL = "http://biom-format.org"
 #: Values per byte that compression makes room for; a shape of more is made up.
 MOST_PACKED = 1000
-#: Seconds that reading takes at the most: some, and those of as many bytes.
+#: Processor time of the reading process: a fixed part, and the file's size divided by a throughput.
 READING_S, BYTES_PER_S = 60, 2_000_000
+#: How many times as long to wait for it: on a busy machine, time passes without any for this process.
+WAIT = 20
+#: Bytes that an entry takes at its peak, in both processes: arrays, their copy in the pipe, and their sorted copy.
+ENTRY_BYTES = 120
+#: Bytes that a name or a rank takes besides its letters, in both processes.
+TEXT_BYTES = 300
+#: What the reading process writes for a table that does not fit, before the number of bytes if that is known.
+TOO_LARGE = "memory"
+#: Row, column and value of each entry.
+Entries = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]
 #: What h5py raises for a damaged file.
 _FAULTS = (
     OSError,
@@ -39,7 +52,6 @@ _FAULTS = (
     AttributeError,
     RuntimeError,
     OverflowError,
-    MemoryError,
 )
 
 
@@ -59,13 +71,13 @@ def _h5py(instead: str) -> Any:
 def hdf5_bytes(table: OtuTable, version: str) -> bytes:
     """A table as a file of HDF5."""
     h5py = _h5py("write .biom, which is BIOM 1.0")
-    _check_names(table)
+    check_texts(table, table.lineages or ())
     shape = len(table.names), len(table.samples)
     counts = csr_array((table.reads.astype(np.float64), (table.cluster, table.sample)), shape=shape)
     sink = io.BytesIO()
     with h5py.File(sink, "w", libver="earliest") as file:
         file.attrs.update({"id": "", "type": "OTU table", "format-url": _URL, "generated-by": f"tropalign {version}"})
-        file.attrs["creation-date"] = "1970-01-01T00:00:00"
+        file.attrs["creation-date"] = NO_DATE
         file.attrs["format-version"] = np.array([2, 1])
         file.attrs["shape"], file.attrs["nnz"] = np.array(shape), counts.nnz
         text = h5py.string_dtype()
@@ -84,9 +96,9 @@ def hdf5_bytes(table: OtuTable, version: str) -> bytes:
     return sink.getvalue()
 
 
-def _check_names(table: OtuTable) -> None:
-    """Raises InputError for a name that HDF5 has no text for."""
-    for name in (*table.names, *table.samples, *(rank for one in table.lineages or () for rank in one or ())):
+def check_texts(table: OtuTable, lineages: Iterable[Lineage]) -> None:
+    """Raises InputError for a name or a rank that HDF5 has no text for."""
+    for name in (*table.names, *table.samples, *(rank for lineage in lineages for rank in lineage)):
         if any(letter == "\0" or "\ud800" <= letter <= "\udfff" for letter in name):
             raise InputError("BIOM 2.1 holds no such name: rename it, or write .biom, which is BIOM 1.0", record=name)
 
@@ -102,61 +114,123 @@ def _ranks(lineages: tuple[Lineage, ...]) -> Any:
     return np.array([[*row, *[""] * (most - len(row))] for row in rows], object).reshape(len(rows), most)
 
 
-def content_of_hdf5(data: bytes, file: str) -> Any:
-    """What a file of BIOM 2 holds, as BIOM 1.0 has it: a dictionary.
+def content_of_hdf5(data: bytes, file: str, memory_bytes: int) -> tuple[dict[str, Any], Entries]:
+    """Read a BIOM 2 file: names, samples and taxonomy as BIOM 1.0 has them, and the entries (row, column, value).
 
-    A process of its own reads the file, since one wrong byte can make HDF5 go in circles, where it hears no signal.
+    A separate process reads the file, because one wrong byte can send HDF5 into an endless loop that ignores signals.
+    Entries of 0 are left out.
+
+    Parameters
+    ----------
+    memory_bytes
+        Memory that reading may take.
 
     Raises
     ------
     InputError
-        It is damaged, or h5py is missing.
+        The file is damaged, or h5py is missing.
+    ResourceError
+        The table needs more memory, or more processor time than the limit of this process (``ulimit -t``).
     """
     _h5py("make BIOM 1.0 of it with biom convert --to-json -i FILE -o OTHER.biom")
     seconds = READING_S + len(data) // BYTES_PER_S
-    words = [sys.executable, "-P", "-m", __name__, str(seconds)]
+    words = [sys.executable, "-P", "-m", __name__, str(seconds), str(memory_bytes)]
     try:
-        ran = subprocess.run(words, input=data, capture_output=True, timeout=seconds, check=False)
+        ran = subprocess.run(words, input=data, capture_output=True, timeout=WAIT * seconds, check=False)
     except subprocess.TimeoutExpired:
-        raise _damaged("it does not come to an end", file) from None
+        raise ResourceError(
+            f"reading {shown(file)} takes more than {WAIT * seconds} seconds: see whether the machine is busy, or "
+            "write the table again"
+        ) from None
+    if ran.returncode < 0:
+        raise _ended_by(-ran.returncode, seconds, file)
     if ran.returncode:
-        raise _damaged(ran.stdout.decode() or f"its reader ended with {ran.returncode}", file)
-    return json.loads(ran.stdout)
+        what, _, needed = ran.stdout.decode(errors="replace").partition(" ")
+        if what == TOO_LARGE:
+            remedy = f"allow more with {named('memory_bytes')}, or split the table"
+            require_memory(int(needed or memory_bytes + 1), memory_bytes, f"the table {shown(file)}", remedy)
+        raise _damaged(what or f"its reader ended with {ran.returncode}", file)
+    head, _, rest = ran.stdout.partition(b"\n")
+    content = json.loads(head)
+    n = content.pop("n_entries")
+    row, column = np.frombuffer(rest, np.int64, 2 * n).reshape(2, n)
+    return content, (row, column, np.frombuffer(rest, content.pop("dtype"), n, 16 * n))
 
 
 def _damaged(why: str, file: str) -> InputError:
     return InputError(f"this is no BIOM 2.1 ({why}): write the table again", file=file)
 
 
-def _content(data: bytes) -> Any:
-    """What a file of BIOM 2 holds. Raises any of `_FAULTS`."""
+def _ended_by(number: int, seconds: int, file: str) -> TropalignError:
+    """Explain the signal that ended the reading process: a limit of this machine is no fault of the file."""
+    import signal  # SIGXCPU and SIGKILL exist wherever a process ends by a signal
+
+    allowed = _hard_cpu_seconds()
+    if number in (signal.SIGXCPU, signal.SIGKILL) and allowed is not None and allowed < seconds:
+        return ResourceError(
+            f"reading {shown(file)} took more than the {allowed} seconds of processor time that this process may take "
+            "(ulimit -t): raise the limit"
+        )
+    if number == signal.SIGKILL:
+        return ResourceError(f"the process that read {shown(file)} was killed: see whether memory is short")
+    return _damaged("it does not come to an end" if number == signal.SIGXCPU else f"signal {number}", file)
+
+
+def _hard_cpu_seconds() -> int | None:
+    """The hard limit of processor time; None if there is none."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
+    return None if hard == resource.RLIM_INFINITY else hard
+
+
+class _TooLargeError(Exception):
+    """The table needs more memory than is allowed; its argument is the number of bytes."""
+
+
+def _content(data: bytes, memory_bytes: int) -> tuple[dict[str, Any], Entries]:
+    """What `content_of_hdf5` returns. Raises any of `_FAULTS`, or _TooLargeError."""
     h5py = _h5py("write .biom, which is BIOM 1.0")
     with h5py.File(io.BytesIO(data), "r") as found:
-        names, samples = (_values(found, f"{axis}/ids").asstr()[:].tolist() for axis in ("observation", "sample"))
-        values, index, starts = (
-            _values(found, f"observation/matrix/{name}")[:] for name in ("data", "indices", "indptr")
-        )
-        if starts.dtype.kind not in "iu" or index.dtype.kind not in "iu" or values.dtype.kind not in "iuf":
+        ids = [_values(found, f"{axis}/ids") for axis in ("observation", "sample")]
+        n_rows, n_columns = (each.size for each in ids)
+        entries = [_values(found, f"observation/matrix/{name}") for name in ("data", "indices", "indptr")]
+        taxonomy = None
+        if "observation/metadata/taxonomy" in found:
+            taxonomy = _values(found, "observation/metadata/taxonomy")
+        n = entries[0].size
+        if n > n_rows * n_columns:
+            raise ValueError("more counts than rows times samples")
+        n_texts = n_rows + n_columns + (0 if taxonomy is None else taxonomy.size)
+        needed = 2 * len(data) + ENTRY_BYTES * n + TEXT_BYTES * n_texts + 8 * entries[2].size
+        if needed > memory_bytes:
+            raise _TooLargeError(needed)
+        names, samples = (each.asstr()[:].tolist() for each in ids)
+        values, column, starts = (each[:] for each in entries)
+        if starts.dtype.kind not in "iu" or column.dtype.kind not in "iu" or values.dtype.kind not in "iuf":
             raise ValueError("counts that are no numbers")
         sizes = np.diff(starts.astype(np.int64))
         if len(sizes) != len(names) or int(starts[0]) or (sizes < 0).any():
             raise ValueError("another number of rows than it has names")
-        if not int(starts[-1]) == len(index) == len(values):
+        if not int(starts[-1]) == len(column) == len(values):
             raise ValueError("another number of counts than its rows have")
         row = np.repeat(np.arange(len(names)), sizes)
         taxa: list[Any] = [None] * len(names)
-        if "observation/metadata/taxonomy" in found:
-            ranks = _values(found, "observation/metadata/taxonomy").asstr()[:]
+        if taxonomy is not None:
+            ranks = taxonomy.asstr()[:]
             if len(ranks) != len(names) or ranks.ndim > 2:
                 raise ValueError("lineages of other rows")
             taxa = [list(each) if ranks.ndim == 2 else str(each) for each in ranks]
     about = [None if each is None else {"taxonomy": each} for each in taxa]
-    return {
+    content = {
         "shape": [len(names), len(samples)],
         "rows": [{"id": name, "metadata": each} for name, each in zip(names, about, strict=True)],
         "columns": [{"id": name} for name in samples],
-        "data": list(zip(row.tolist(), index.tolist(), values.tolist(), strict=True)),
     }
+    keeps = values != 0
+    return content, (row[keeps], column[keeps].astype(np.int64), values[keeps])
 
 
 def _values(file: Any, name: str) -> Any:
@@ -201,17 +275,42 @@ BIOM2 = Codec(encode_biom, assemble, is_binary=True, require=require)
 
 
 def main() -> int:
-    """The reading process: BIOM 2 from standard input becomes JSON, or the name of the fault."""
+    """Run the reading process: write a line of JSON and arrays for BIOM 2 on standard input, or the name of a fault."""
+    seconds, memory_bytes = int(sys.argv[1]), int(sys.argv[2])
     with suppress(ImportError):
-        import resource  # which Windows has not: there the one that waits ends it
+        import resource  # not on Windows, where the parent's timeout ends the process
 
-        resource.setrlimit(resource.RLIMIT_CPU, (int(sys.argv[1]),) * 2)
+        _lower(resource.RLIMIT_CPU, seconds)
+        with suppress(OSError, ValueError):  # /proc is Linux's; the system of macOS ignores the limit
+            _lower(resource.RLIMIT_AS, _held_bytes() + memory_bytes)
     try:
-        text, status = json.dumps(_content(sys.stdin.buffer.read())), 0
+        content, (row, column, values) = _content(sys.stdin.buffer.read(), memory_bytes)
+        head = json.dumps(content | {"n_entries": len(row), "dtype": values.dtype.str}).encode()
+        for piece in (head, b"\n", row.data, column.data, values.data):
+            sys.stdout.buffer.write(piece)
+        return 0
+    except _TooLargeError as error:
+        text = f"{TOO_LARGE} {error}"
+    except MemoryError:
+        text = TOO_LARGE
     except _FAULTS as error:
-        text, status = type(error).__name__, 1
+        text = type(error).__name__
     sys.stdout.write(text)
-    return status
+    return 1
+
+
+def _lower(kind: int, value: int) -> None:
+    """Set a limit of this process to a value, or to its hard limit if that is lower."""
+    import resource
+
+    hard = resource.getrlimit(kind)[1]
+    resource.setrlimit(kind, (value if hard == resource.RLIM_INFINITY else min(value, hard), hard))
+
+
+def _held_bytes() -> int:
+    """Address space that this process takes already. Raises OSError where the system does not say."""
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
 
 
 if __name__ == "__main__":

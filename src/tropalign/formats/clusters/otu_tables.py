@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from datetime import UTC, datetime
 from typing import IO
 
 import numpy as np
@@ -22,6 +21,8 @@ from tropalign.results.rows import check_names
 LINEAGE_COLUMNS = ("taxonomy", "consensus lineage", "consensuslineage")
 #: Numbers of a classic table at most, zeros included: twice as many bytes.
 MOST_NUMBERS = 100_000_000
+#: The date that BIOM requires: equal tables have equal bytes, whenever they are written.
+NO_DATE = "1970-01-01T00:00:00"
 #: What stands for the lineage of a cluster that has none: an empty list is lost where BIOM 1.0 becomes BIOM 2.
 UNASSIGNED = "Unassigned"
 
@@ -45,6 +46,21 @@ def encode_tsv(clusters: Clusters | OtuTable, context: ClustersContext) -> bytes
     return classic_text(_counted(clusters, context))
 
 
+def check_classic(table: OtuTable) -> None:
+    """Raises InputError for names that would break a line, or if the table has more than `MOST_NUMBERS` numbers."""
+    n_rows, n_samples = len(table.names), len(table.samples)
+    if n_rows * n_samples > MOST_NUMBERS:
+        raise InputError(
+            f"a classic table of {n_rows:,} rows and {n_samples:,} samples has {n_rows * n_samples:,} numbers, most of "
+            f"them 0: end its name in .biom, or say which sample a read is of with {named('samples')}"
+        )
+    check_names([*table.names, *table.samples])
+    marked = next((name for name in table.names if name.startswith("#")), None)
+    if marked is not None:
+        what = "a line of a classic table that begins with # is no cluster: rename it, or end the table's name in .biom"
+        raise InputError(what, record=marked)
+
+
 def classic_text(table: OtuTable) -> bytes:
     """QIIME's classic table; with lineages as its last column where it has them.
 
@@ -53,18 +69,9 @@ def classic_text(table: OtuTable) -> bytes:
     InputError
         It would have more than `MOST_NUMBERS`: most reads of a sample of their own, as a rule.
     """
-    n_rows, n_samples = len(table.names), len(table.samples)
-    if n_rows * n_samples > MOST_NUMBERS:
-        raise InputError(
-            f"a classic table of {n_rows:,} rows and {n_samples:,} samples has {n_rows * n_samples:,} numbers, most of "
-            f"them 0: end its name in .biom, or say which sample a read is of with {named('samples')}"
-        )
+    check_classic(table)
     lineages = None if table.lineages is None else ["; ".join(_ranks(each)) for each in table.lineages]
-    check_names([*table.names, *table.samples, *(lineages or ())])
-    marked = next((name for name in table.names if name.startswith("#")), None)
-    if marked is not None:
-        what = "a line of a classic table that begins with # is no cluster: rename it, or end the table's name in .biom"
-        raise InputError(what, record=marked)
+    check_names(lineages or ())
     more = [] if lineages is None else [LINEAGE_COLUMNS[0]]
     text = bytearray("\t".join(["#OTU ID", *table.samples, *more]).encode("utf-8", "backslashreplace") + b"\n")
     ends = np.searchsorted(table.cluster, np.arange(len(table.names)), "right").tolist()
@@ -113,7 +120,7 @@ def assemble_biom(parts: Iterable[bytes], out: IO[bytes], header: Header, contex
         "format_url": "http://biom-format.org",
         "type": "OTU table",
         "generated_by": f"tropalign {header.version}",
-        "date": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S"),
+        "date": NO_DATE,
     }
     (part,) = parts
     out.write(json.dumps(about)[:-1].encode() + b", " + part[1:] + b"\n")

@@ -4,28 +4,43 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Sequence
-from itertools import takewhile
+import re
+from array import array
+from collections.abc import Callable, Sequence
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from tropalign.errors import InputError, shown
+from tropalign.errors import InputError, named, shown
 from tropalign.formats.clusters.otu_tables import LINEAGE_COLUMNS, UNASSIGNED
+from tropalign.machine.memory import budget_of, left_for_job, require
 from tropalign.results.lineages import Lineage
 from tropalign.results.otu_table import OtuTable
 from tropalign.sequences.counts import MOST_COUNT
-from tropalign.sequences.files import file_name, read_bytes, text_of
+from tropalign.sequences.files import file_name, opened, text_of
+from tropalign.sequences.texts import lines_in
 
 #: Bytes of a table at most.
 MOST_BYTES = 1 << 30
 #: How HDF5 begins, which BIOM 2 is.
 HDF5 = b"\x89HDF\r\n"
-#: A row, a sample and a number of reads.
-Entry = tuple[int, int, int]
+#: Row, sample and number of reads of each entry; shape (n, 3).
+Places = NDArray[np.int64]
+#: Bytes that a decompressed byte takes: as it is read, as text, and while line ends are replaced.
+BYTES_PER_BYTE = 4
+#: Bytes that Python's objects take for each of these characters of JSON: a list, an object, an element, half a string.
+JSON_BYTES = {"[": 96, "{": 240, ",": 40, '"': 40}
+#: Bytes of an entry with its sorted copies, and of a row's name and lineage.
+ENTRY_BYTES, NAME_BYTES = 120, 200
+#: Bytes of a field of a line, as a sample and as a number.
+FIELD_BYTES = 200
+#: A number as programs write it: 5, 5.0 or 1e+05.
+_NUMBER = re.compile(r"[+-]?[0-9]{1,30}(\.[0-9]{0,30})?([eE][+-]?[0-9]{1,3})?", re.ASCII)
 
 
-def read_otu_table(path: str | os.PathLike[str]) -> OtuTable:
+def read_otu_table(path: str | os.PathLike[str], *, memory_bytes: int | None = None) -> OtuTable:
     r"""Reads a table of clusters (OTUs) and samples, as `OtuTable.write`, QIIME and vsearch write it.
 
     Parameters
@@ -33,6 +48,8 @@ def read_otu_table(path: str | os.PathLike[str]) -> OtuTable:
     path
         QIIME's classic table (tabs; the last of the first lines that begin with ``#`` names the samples), BIOM 1.0
         (JSON) or BIOM 2.1 (HDF5, with the extra ``biom``), which its content tells. Metadata of samples are left out.
+    memory_bytes
+        Memory to take at most; 60 % of the free memory by default.
 
     Returns
     -------
@@ -43,6 +60,8 @@ def read_otu_table(path: str | os.PathLike[str]) -> OtuTable:
     ------
     InputError
         None of these; a name that is missing or there twice; what is no whole number of reads.
+    ResourceError
+        The table needs more memory.
 
     Examples
     --------
@@ -55,63 +74,107 @@ def read_otu_table(path: str | os.PathLike[str]) -> OtuTable:
     (('Otu1', 'Otu2'), ('gut', 'skin'), [[2, 1], [0, 4]])
     """
     file = file_name(path)
-    data = read_bytes(path, MOST_BYTES)
+    room = _Room(left_for_job(budget_of(memory_bytes), 0), file)
+    data = room.data(path)
     if data.startswith(HDF5):
         from tropalign.formats.clusters.biom_hdf5 import content_of_hdf5
 
-        return table_of_content(content_of_hdf5(data, file), file)
+        content, entries = content_of_hdf5(data, file, room.n_bytes)
+        return _of_content(content, lambda: _of_arrays(content, entries, file), file)
     text = text_of(data, path)
-    return _of_json(text, file) if text.lstrip().startswith("{") else _of_lines(text.split("\n"), file)
+    return _of_json(text, file, room) if text.lstrip().startswith("{") else _of_lines(text, file, room)
 
 
-def _of_lines(lines: Sequence[str], file: str) -> OtuTable:
+class _Room:
+    """The memory that reading a table may take, for files of few bytes that become large."""
+
+    def __init__(self, n_bytes: int, file: str) -> None:
+        self.n_bytes, self._file = n_bytes, file
+
+    def data(self, path: str | os.PathLike[str]) -> bytes:
+        """The decompressed file. Raises ResourceError if it does not fit, as bytes and as text."""
+        most = min(MOST_BYTES, self.n_bytes // BYTES_PER_BYTE)
+        with opened(path) as stream:
+            data = stream.read(most + 1)
+        if len(data) > MOST_BYTES:
+            raise InputError(
+                f"the file holds more than {MOST_BYTES} bytes, too many for a table of counts", file=self._file
+            )
+        self.check(BYTES_PER_BYTE * len(data))
+        if not data.strip():
+            raise InputError("the file is empty", file=self._file)
+        return data
+
+    def check(self, needed: int) -> None:
+        """Raises ResourceError if this many bytes do not fit."""
+        remedy = f"allow more with {named('memory_bytes')}, or split the table"
+        require(needed, self.n_bytes, f"the table {shown(self._file)}", remedy)
+
+
+def _of_lines(text: str, file: str, room: _Room) -> OtuTable:
     """The table of a classic file."""
-    n_head = sum(1 for _ in takewhile(lambda line: line.startswith("#") or not line.strip(), lines))
-    names_samples = [k for k in range(n_head) if "\t" in lines[k]]
-    at = names_samples[-1] if names_samples else min(n_head, len(lines) - 1)
-    head = lines[at].split("\t")
+    at, line = _head_of(text)
+    n_fields = line.count("\t") + 1
+    room.check(BYTES_PER_BYTE * len(text) + FIELD_BYTES * n_fields)
+    head = line.split("\t")
     has_lineages = head[-1].strip().lower() in LINEAGE_COLUMNS
     samples = _checked(head[1 : len(head) - has_lineages], "sample", file)
-    names, lineages, entries = list[str](), list[Lineage](), list[Entry]()
-    for number, line in enumerate(lines[at + 1 :], at + 2):
-        if not line.strip():
+    names, lineages, entries = list[str](), list[Lineage](), array("q")
+    for number, line in enumerate(lines_in(text), 1):
+        if number <= at or not line.strip():
             continue
-        name, *words = line.split("\t")
-        if len(words) != len(head) - 1:
+        if (n := line.count("\t") + 1) != n_fields:
             raise InputError(
-                f"it has {len(words) + 1} fields, and the line of the samples {len(head)}: this is no table of counts",
+                f"it has {n} fields, and the line of the samples {n_fields}: this is no table of counts",
                 file=file,
                 line=number,
             )
+        name, *words = line.split("\t")
         if has_lineages:
             lineages.append(_lineage(words.pop()))
-        entries += ((len(names), k, _count(word, file, name)) for k, word in enumerate(words) if word.strip() != "0")
+        for k, word in enumerate(words):
+            if word != "0":
+                entries.extend((len(names), k, _word(word, file, name)))
         names.append(name)
-    return _table(names, samples, entries, lineages if has_lineages else None, file)
+        room.check(BYTES_PER_BYTE * len(text) + NAME_BYTES * len(names) + ENTRY_BYTES * len(entries) // 3)
+    return _table(names, samples, _places(entries), lineages if has_lineages else None, file)
 
 
-def _of_json(text: str, file: str) -> OtuTable:
+def _head_of(text: str) -> tuple[int, str]:
+    """Number and text of the line that names the samples: the last of those at the top, else the first row."""
+    at, head, number, line = 0, "", 0, ""
+    for number, line in enumerate(lines_in(text), 1):
+        is_data = line.strip() and not line.startswith("#")
+        if "\t" in line and not is_data:
+            at, head = number, line
+        if is_data:
+            break
+    return (at, head) if at else (number, line)
+
+
+def _of_json(text: str, file: str, room: _Room) -> OtuTable:
     """The table of a BIOM file."""
+    room.check(BYTES_PER_BYTE * len(text) + sum(n * text.count(sign) for sign, n in JSON_BYTES.items()))
     try:
         content = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise _no_biom(error, file) from None
-    return table_of_content(content, file)
+    return _of_content(content, lambda: _entries(content, file, room), file)
 
 
-def table_of_content(content: Any, file: str) -> OtuTable:
+def _of_content(content: Any, entries: Callable[[], Places], file: str) -> OtuTable:
     """The table of what a BIOM file holds. Raises InputError where it does not hold together."""
     try:
         rows, columns = content["rows"], content["columns"]
         names, samples = [row["id"] for row in rows], [column["id"] for column in columns]
         if content["shape"] != [len(names), len(samples)]:
             raise ValueError("another shape than its rows and columns have")
-        entries = list(_entries(content, names, file))
+        places = entries()
         taxa = [(row.get("metadata") or {}).get("taxonomy") for row in rows]
         lineages = None if all(each is None for each in taxa) else [_lineage(each) for each in taxa]
     except (ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError, RecursionError) as error:
         raise _no_biom(error, file) from None
-    return _table(names, _checked(samples, "sample", file), entries, lineages, file)
+    return _table(names, _checked(samples, "sample", file), places, lineages, file)
 
 
 def _no_biom(error: Exception, file: str) -> InputError:
@@ -119,36 +182,70 @@ def _no_biom(error: Exception, file: str) -> InputError:
     return InputError(f"this is no BIOM ({reason}): write the table again", file=file)
 
 
-def _entries(content: Any, names: Sequence[str], file: str) -> Iterator[Entry]:
-    """Row, column and number of each place that is not 0."""
+def _entries(content: Any, file: str, room: _Room) -> Places:
+    """Row, column and number of each place of BIOM 1.0 that is not 0."""
     n_rows, n_columns = content["shape"]
     if content.get("matrix_type", "sparse") == "dense":
         if [len(row) for row in content["data"]] != [n_columns] * n_rows:
             raise ValueError("rows of other lengths than there are samples")
         places = ((k, column, value) for k, row in enumerate(content["data"]) for column, value in enumerate(row))
     else:
-        places = ((int(row), int(column), value) for row, column, value in content["data"])
+        places = ((_index(row), _index(column), value) for row, column, value in content["data"])
+    found = array("q")
     for row, column, value in places:
         if not (0 <= row < n_rows and 0 <= column < n_columns):
             raise ValueError("a place outside of its shape")
-        yield row, column, _count(value, file, names[row])
+        if type(value) is not int or value:
+            found.extend((row, column, _number(value, file, content["rows"][row]["id"])))
+    room.check(ENTRY_BYTES * len(found) // 3)
+    return _places(found)
 
 
-def _count(value: Any, file: str, name: str) -> int:
-    """A number of reads, which may be written as 5 or as 5.0."""
-    try:
-        number = float(value)
-        is_whole = number.is_integer()
-    except (TypeError, ValueError, OverflowError):
-        is_whole = False
-    if not is_whole or not 0 <= number <= MOST_COUNT:
-        what = shown(repr(value)[:40])
-        raise InputError(
-            f"{what} is no number of reads: write whole numbers from 0 to {MOST_COUNT:,}, no shares",
-            file=file,
-            record=shown(str(name)),
-        )
+def _index(value: Any) -> int:
+    """A row or column of BIOM 1.0, which some programs write as 1.0. Raises ValueError for anything but a number."""
+    if type(value) is int or (type(value) is float and value.is_integer()):
+        return int(value)
+    raise ValueError(f"{value!r} is no row or column")
+
+
+def _of_arrays(content: Any, entries: Any, file: str) -> Places:
+    """Row, column and number of each entry of BIOM 2.1."""
+    row, column, values = entries
+    if ((column < 0) | (column >= content["shape"][1])).any():
+        raise ValueError("a place outside of its shape")
+    fits = (values >= 0) & (values <= MOST_COUNT) & (values == np.floor(values))
+    if not fits.all():
+        k = int(np.argmin(fits))
+        raise _no_number(values[k].item(), file, content["rows"][row[k]]["id"])
+    return np.stack([row, column, values.astype(np.int64)], axis=1)
+
+
+def _places(entries: array[int]) -> Places:
+    return np.frombuffer(entries, np.int64).reshape(-1, 3)
+
+
+def _word(word: str, file: str, name: str) -> int:
+    """A number of reads in a classic table: 5, 5.0 or 1e+05."""
+    if not _NUMBER.fullmatch(word.strip()):
+        raise _no_number(word, file, name)
+    return _number(Decimal(word.strip()), file, name, word)
+
+
+def _number(number: Any, file: str, name: str, shown_as: Any = None) -> int:
+    """A number of reads, which may be 5 or 5.0."""
+    is_number = isinstance(number, int | float | Decimal) and not isinstance(number, bool)
+    if not is_number or not 0 <= number <= MOST_COUNT or number != int(number):
+        raise _no_number(number if shown_as is None else shown_as, file, name)
     return int(number)
+
+
+def _no_number(value: Any, file: str, name: str) -> InputError:
+    what = shown(repr(value)[:40])
+    return InputError(
+        f"{what} is no number of reads: write whole numbers from 0 to {MOST_COUNT:,}, no shares",
+        file=file,
+        record=shown(str(name)),
+    )
 
 
 def _lineage(value: Any) -> Lineage:
@@ -172,7 +269,7 @@ def _checked(names: Sequence[Any], what: str, file: str) -> tuple[str, ...]:
             raise InputError(f"{what} number {number} has no name: give it one", file=file)
         if name in seen:
             raise InputError(f"the {what} {name!r} is there twice: add its counts up", file=file)
-        if set(name) & set("\t\r\n") or name.encode("utf-8", "replace") != name.encode("utf-8", "surrogatepass"):
+        if set(name) & set("\0\t\r\n") or name.encode("utf-8", "replace") != name.encode("utf-8", "surrogatepass"):
             raise InputError(f"the {what} {name!r} holds what would break a table: rename it", file=file)
         seen.add(name)
     return tuple(names)
@@ -181,13 +278,12 @@ def _checked(names: Sequence[Any], what: str, file: str) -> tuple[str, ...]:
 def _table(
     names: Sequence[Any],
     samples: tuple[str, ...],
-    entries: list[Entry],
+    places: Places,
     lineages: Sequence[Lineage] | None,
     file: str,
 ) -> OtuTable:
     """The table, its entries row by row."""
     rows = _checked(names, "row", file)
-    places = np.array(entries, np.int64).reshape(-1, 3)
     places = places[np.lexsort((places[:, 1], places[:, 0]))]
     same = np.flatnonzero((np.diff(places[:, :2], axis=0) == 0).all(axis=1))
     if len(same):

@@ -9,8 +9,8 @@ from typing import IO
 import numpy as np
 
 from tropalign.errors import InputError
-from tropalign.formats.clusters.biom_hdf5 import hdf5_bytes, require
-from tropalign.formats.clusters.otu_tables import assemble_biom, biom_text, classic_text
+from tropalign.formats.clusters.biom_hdf5 import check_texts, hdf5_bytes, require
+from tropalign.formats.clusters.otu_tables import assemble_biom, biom_text, check_classic, classic_text
 from tropalign.formats.format import Codec
 from tropalign.formats.header import Header
 from tropalign.formats.part_arrays import DAMAGED_PART
@@ -63,6 +63,18 @@ def assemble_hdf5(parts: Iterable[bytes], out: IO[bytes], header: Header, contex
     out.write(hdf5_bytes(gathered(parts, context), header.version))
 
 
-OTUS = Codec(encode, assemble_tsv, assembled_with=("samples",))
+def check_tsv(context: PlacedContext) -> None:
+    """Raises InputError if the table cannot be written as text, before any read is placed."""
+    if context.otus is not None:
+        check_classic(context.otus)
+
+
+def check_hdf5(context: PlacedContext) -> None:
+    """Raises InputError if the table or a lineage of a tip cannot be written as HDF5, before any read is placed."""
+    if context.otus is not None and context.lineages is not None:
+        check_texts(context.otus, context.lineages.lineages)
+
+
+OTUS = Codec(encode, assemble_tsv, assembled_with=("samples",), check=check_tsv)
 BIOM = Codec(encode, assemble_json, assembled_with=("samples",))
-BIOM2 = Codec(encode, assemble_hdf5, assembled_with=("samples",), is_binary=True, require=require)
+BIOM2 = Codec(encode, assemble_hdf5, assembled_with=("samples",), is_binary=True, require=require, check=check_hdf5)

@@ -3,6 +3,9 @@
     tropalign.db      a copy of SQLite's database as of one moment
     database.id       which database the folder belongs to
     files/ab/cdef...  the stored files, each called by the SHA-256 of its bytes
+    manifest.json     the last member: the SHA-256 of the first two, and of the list of the files
+
+An archive that ends before its manifest, or differs from it, is not restored: a copy was cut off or altered.
 
 The database is copied first. What is stored later is in the archive without anything that names it, which does no
 harm; a job that is deleted meanwhile may have lost its files, and only such a job.
@@ -11,6 +14,8 @@ harm; a job that is deleted meanwhile may have lost its files, and only such a j
 from __future__ import annotations
 
 import hashlib
+import io
+import json
 import os
 import re
 import shutil
@@ -24,9 +29,11 @@ from typing import IO
 from tropalign.errors import InputError, ResourceError, UsageError, shown
 from tropalign.serve.private import FILE_MODE, make_private_folder
 
-DATABASE, IDENTITY = "tropalign.db", "database.id"
+DATABASE, IDENTITY, MANIFEST = "tropalign.db", "database.id", "manifest.json"
 _FILE = re.compile(r"files/([0-9a-f]{2})/([0-9a-f]{62})")
 _BLOCK = 1 << 20
+#: Bytes of a manifest at most.
+_MOST_MANIFEST = 1 << 16
 
 
 def back_up(folder: Path, archive: Path) -> int:
@@ -65,7 +72,7 @@ def back_up(folder: Path, archive: Path) -> int:
 
 
 def _write(folder: Path, out: IO[bytes]) -> int:
-    n = 0
+    files: list[str] = []
     with (
         tempfile.TemporaryDirectory(prefix=".backup-", dir=folder) as aside,
         tarfile.open(fileobj=out, mode="w") as tar,
@@ -73,14 +80,36 @@ def _write(folder: Path, out: IO[bytes]) -> int:
         copy = Path(aside) / DATABASE
         with closing(sqlite3.connect(folder / DATABASE)) as own, closing(sqlite3.connect(copy)) as other:
             own.backup(other)
+        with copy.open("rb") as database:
+            digests = {DATABASE: hashlib.file_digest(database, "sha256").hexdigest()}
         tar.add(copy, DATABASE)
         if (folder / IDENTITY).is_file():
-            tar.add(folder / IDENTITY, IDENTITY)
+            identity = (folder / IDENTITY).read_bytes()
+            digests[IDENTITY] = hashlib.sha256(identity).hexdigest()
+            _add(tar, IDENTITY, identity)
         for path in sorted((folder / "files").glob("??/*")):
+            name = f"files/{path.parent.name}/{path.name}"
             with suppress(FileNotFoundError):  # its job was deleted just now
-                tar.add(path, f"files/{path.parent.name}/{path.name}", recursive=False)
-                n += 1
-    return n
+                tar.add(path, name, recursive=False)
+                files.append(name)
+        _add(tar, MANIFEST, _manifest(digests, files))
+    return len(files)
+
+
+def _add(tar: tarfile.TarFile, name: str, data: bytes) -> None:
+    """Write a member of a few bytes."""
+    member = tarfile.TarInfo(name)
+    member.size, member.mode = len(data), FILE_MODE
+    tar.addfile(member, io.BytesIO(data))
+
+
+def _manifest(digests: dict[str, str], files: list[str]) -> bytes:
+    """The manifest of an archive: digests by member, and the number and the digest of the list of stored files.
+
+    Each file's own digest is its name.
+    """
+    listed = hashlib.sha256("\n".join(files).encode()).hexdigest()
+    return json.dumps({"layout": 1, "digests": digests, "n_files": len(files), "files": listed}).encode()
 
 
 def restore(archive: Path, folder: Path) -> int:
@@ -132,27 +161,52 @@ def _check_database(path: Path, archive: Path) -> None:
 
 
 def _read(archive: Path, folder: Path) -> int:
-    """Writes what an archive holds; only what `back_up` writes is taken, whatever the archive says."""
-    n, has_database = 0, False
+    """Write what an archive holds, and compare it with the manifest; members that `back_up` does not write are refused.
+
+    Raises
+    ------
+    InputError
+        A member has another name, type or content than a backup gives it, or the manifest is missing.
+    """
+    files: list[str] = []
+    digests: dict[str, str] = {}
+    manifest: bytes | None = None
     with tarfile.open(archive, "r:") as tar:
         for member in tar:
             stored = _FILE.fullmatch(member.name)
-            if not member.isreg() or not (stored or member.name in (DATABASE, IDENTITY)):
-                raise InputError(f"{shown(member.name[:200])} is nothing that a backup has", file=str(archive))
-            path = folder / member.name
-            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            is_known = stored or member.name in (DATABASE, IDENTITY, MANIFEST)
+            if not member.isreg() or not is_known or manifest is not None or (folder / member.name).exists():
+                raise InputError(f"{shown(member.name[:200])} is nothing that a backup has there", file=str(archive))
             source = tar.extractfile(member)
             assert source is not None  # of a regular file
+            if member.name == MANIFEST:
+                manifest = source.read(_MOST_MANIFEST)
+                continue
+            path = folder / member.name
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             digest = _copied(source, path)
-            if stored and digest != stored[1] + stored[2]:
+            if not stored:
+                digests[member.name] = digest
+                continue
+            files.append(member.name)
+            if digest != stored[1] + stored[2]:
                 raise InputError(
                     f"{member.name} has other bytes than its name says: the archive is damaged", file=str(archive)
                 )
-            n += stored is not None
-            has_database |= member.name == DATABASE
-    if not has_database:
+    if DATABASE not in digests:
         raise InputError(f"it has no {DATABASE}: it is no archive of tropalign admin backup", file=str(archive))
-    return n
+    if manifest is None:
+        raise InputError(
+            f"it ends before its {MANIFEST}: it was cut off, or an earlier build of tropalign wrote it. Fetch it "
+            "whole, or restore another backup",
+            file=str(archive),
+        )
+    if manifest != _manifest(digests, files):
+        raise InputError(
+            f"its {DATABASE} or its files differ from its {MANIFEST}: the archive was altered, restore another backup",
+            file=str(archive),
+        )
+    return len(files)
 
 
 def _copied(source: IO[bytes], path: Path) -> str:

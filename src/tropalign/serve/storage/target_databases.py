@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sqlalchemy import Connection, Engine, delete, insert, select, update
 
-from tropalign.errors import InputError, UsageError, shown
+from tropalign.errors import InputError, UsageError, listed, shown
 from tropalign.serve.records import Database, State
 from tropalign.serve.storage.database import hold, reading, writing
 from tropalign.serve.storage.files import FileStore
@@ -70,12 +70,31 @@ class Databases:
         return self.get(database)
 
     def named_by(self, user: str, database: str) -> Database:
-        """The database of this id, else the first of this name, of those that the user may name; or KeyError."""
+        """The database with this id, with this name as ``OWNER/NAME``, or with this name.
+
+        Of equal names the user's own comes first, then the installed one, then those that others share.
+
+        Raises
+        ------
+        KeyError
+            There is none that the user may name.
+        UsageError
+            Others share several databases of this name.
+        """
         known = self.list(user)
-        named = [*(each for each in known if each.id == database), *(each for each in known if each.name == database)]
+        for each in known:
+            if each.id == database:
+                return each
+        named = [each for each in known if database in (each.name, f"{each.owner}/{each.name}")]
         if not named:
             raise KeyError(database)
-        return named[0]
+        first = named[0]
+        rivals = [each for each in named if each.owner not in ("", clean(user))]
+        if first in rivals and len(rivals) > 1:
+            owners = {each.owner for each in rivals}
+            words = [f"{each.owner}/{each.name}" if len(owners) == len(rivals) else each.id for each in rivals]
+            raise UsageError(f"{len(rivals)} databases are called {shown(database)}: name one of {listed(words)}")
+        return first
 
     def get(self, database: str) -> Database:
         """A database by its id, whoever asks; KeyError where there is none."""

@@ -199,9 +199,8 @@ def _as_file(web: Web, user: User, dest: str, item: InputItem) -> InputItem:
     if item.job is not None:
         return _as_output(web, user, dest, item)
     if item.database is not None:  # whatever it was called, commands and headers show its name
-        with suppress(KeyError):
-            known = web.storage.databases.named_by(user.name, item.database)
-            return replace(item, database=known.id, name=sanitised(known.name, "database"))
+        known = _database(web, user, dest, item.database)
+        return replace(item, database=known.id, name=sanitised(known.name, "database"))
     if item.text is None:
         return item
     stored = web.storage.uploads.keep_bytes(user.name, item.text.encode("utf-8", "replace"), item.name)
@@ -233,13 +232,20 @@ def names_of_outputs(job: Job) -> dict[str, str]:
     return {output.role: output.filename for output in outputs_of(Submission.from_json(job.request))}
 
 
+def _database(web: Web, user: User, dest: str, word: str) -> Database:
+    """The database that an input names, by its id or name. Raises Refused."""
+    try:
+        return web.storage.databases.named_by(user.name, word)
+    except KeyError:
+        raise Refused(422, _NOT_LISTED, field=f"inputs.{dest}") from None
+    except UsageError as error:
+        raise Refused(422, str(error), field=f"inputs.{dest}") from None
+
+
 def _found(web: Web, user: User, dest: str, item: InputItem) -> JobFile:
     """What an input names, which has to be there and the user's."""
     if item.database is not None:
-        try:
-            database = web.storage.databases.named_by(user.name, item.database)
-        except KeyError:
-            raise Refused(422, _NOT_LISTED, field=f"inputs.{dest}") from None
+        database = _database(web, user, dest, item.database)
         return JobFile(dest, database.name, None, database.size, database=database.id)
     if item.file is None:
         return JobFile(dest, item.name, None, 0)

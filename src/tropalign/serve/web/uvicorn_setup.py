@@ -10,6 +10,7 @@ from contextlib import suppress
 from typing import Any
 
 import uvicorn
+from h11 import LocalProtocolError
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 #: Until when a connection has to have sent a whole head, or the rest of a body that nobody reads any more.
@@ -42,6 +43,16 @@ class HeadsInTime(H11Protocol):
             self._begin()
         else:
             self._end()
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what is no HTTP; if an answer is under way or sent already, only close the connection.
+
+        h11 allows one answer per request, and each error in a callback of asyncio writes a traceback to the log.
+        """
+        try:
+            super().send_400_response(msg)
+        except LocalProtocolError:
+            self.transport.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """A client has gone."""
