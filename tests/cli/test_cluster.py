@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import tropalign as ta
 from tropalign.cli.main import main
 
 FEW = ">a;size=3\nACGTACGTTTGACCATGACTTGACTAGCATC\n>b;size=9\nACGTACGTTTGACCATGACTTGACTAGCAT\n>c\nTTGGGCCCAAATTTGCG\n"
