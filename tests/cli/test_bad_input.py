@@ -10,23 +10,6 @@ from tropalign.cli.main import main
 FAMILY = b">a\nMKVLAAGWHHE\n>b\nMKVLAGWHHE\n"
 
 
-@pytest.fixture
-def fails(tmp_path, capsys):
-    """Runs ``pairs`` on these bytes; gives the sentence, and checks that nothing was written."""
-
-    def run(data, *arguments, code=3, name="in.fa"):
-        path = tmp_path / name
-        path.write_bytes(data)
-        before = set(os.listdir(tmp_path))
-        assert main(["pairs", str(path), "-o", str(tmp_path / "out.tsv"), *map(str, arguments)]) == code
-        assert set(os.listdir(tmp_path)) == before
-        out, error = capsys.readouterr()
-        assert out == "" and error.startswith("tropalign: ") and error.count("\n") == 1
-        return error[len("tropalign: ") : -1].replace(f"{tmp_path}/", "")
-
-    return run
-
-
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may do everything")
 def test_no_permission(tmp_path, capsys):
     closed = tmp_path / "closed"

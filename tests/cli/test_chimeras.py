@@ -26,10 +26,6 @@ def path(tmp_path):
     return written(tmp_path / "unique.fa", READS)
 
 
-def names(path):
-    return [line[1:] for line in path.read_text().splitlines() if line.startswith(">")]
-
-
 @pytest.mark.skipif(shutil.which("vsearch") is None, reason="vsearch is not installed")
 def test_the_table_is_that_of_vsearch(path, tmp_path):
     table = tmp_path / "v.uchime"

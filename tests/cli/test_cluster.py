@@ -2,22 +2,12 @@
 
 import shutil
 import subprocess
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import tropalign as ta
 from tropalign.cli.main import main
-
-FEW = ">a;size=3\nACGTACGTTTGACCATGACTTGACTAGCATC\n>b;size=9\nACGTACGTTTGACCATGACTTGACTAGCAT\n>c\nTTGGGCCCAAATTTGCG\n"
-
-
-@pytest.fixture
-def few(tmp_path):
-    path = tmp_path / "few.fa"
-    path.write_text(FEW)
-    return path
 
 
 def said(capfd, *arguments):
@@ -117,19 +107,3 @@ def test_clusters_are_those_of_vsearch(capfd, amplicons, tmp_path, share):
             {row[8]: float(row[3]) for row in rows_of(path.read_text()) if row[0] == "H"} for path in (ours, theirs)
         ]
         assert np.allclose(list(identities[0].values()), [identities[1][name] for name in identities[0]], atol=0.6)
-
-
-@pytest.fixture
-def joined(tmp_path, monkeypatch):
-    """Reads of two samples, of two kinds and of joins of both, dereplicated and without chimeras."""
-    monkeypatch.chdir(tmp_path)
-    random = np.random.default_rng(3)
-    one = random.choice(list("ACGT"), 120)
-    other = np.where(random.random(120) < 0.3, random.choice(list("ACGT"), 120), one)
-    kinds = [one, other, np.concatenate([one[:60], other[60:]]), np.concatenate([other[:50], one[50:]])]
-    for sample, counts in (("gut", (20, 6, 2, 0)), ("skin", (3, 18, 1, 3))):
-        reads = ["".join(kind) for kind, count in zip(kinds, counts, strict=True) for _ in range(count)]
-        Path(f"{sample}.fa").write_text("".join(f">{sample}_{k}\n{read}\n" for k, read in enumerate(reads)))
-    assert main(["derep", "gut.fa", "skin.fa", "--otu-table", "unique.tsv", "-o", "unique.fa", "-q"]) == 0
-    assert main(["chimeras", "unique.fa", "-o", "good.fa", "-q"]) == 0
-    return tmp_path

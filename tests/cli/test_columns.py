@@ -17,11 +17,6 @@ def run(capsysbinary, *arguments):
     return capsysbinary.readouterr().out
 
 
-def table_of(text):
-    names, *rows = [line.split("\t") for line in text.decode().splitlines() if not line.startswith("# ")]
-    return {name: [row[k] for row in rows] for k, name in enumerate(names)}
-
-
 def aligned(path, **options):
     return concatenate(list(ta.align_all(ta.read_sequences(path), n_threads=1, **options)))
 

@@ -7,23 +7,6 @@ import pytest
 from tropalign.cli.main import main
 
 
-def rows(text):
-    """Header names and rows of a TSV."""
-    lines = [line.split("\t") for line in text.splitlines() if not line.startswith("#")]
-    return lines[0], lines[1:]
-
-
-@pytest.fixture
-def written(capsys):
-    """Runs the command in this process and gives what it wrote to standard output."""
-
-    def run(*arguments):
-        assert main(["pairs", *map(str, arguments)]) == 0
-        return capsys.readouterr().out
-
-    return run
-
-
 def test_same_bytes_for_threads_tiles_places_and_pipes(family, tmp_path, monkeypatch, command):
     one, two = tmp_path / "one.tsv", tmp_path / "two.tsv"
     assert main(["pairs", family, "-t", "1", "-o", str(one)]) == 0

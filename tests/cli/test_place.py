@@ -16,7 +16,6 @@ from oracles.jplace import check_jplace
 import tropalign as ta
 from tropalign.cli.main import main
 
-EXAMPLE = Path(__file__).parent.parent.parent / "examples" / "16s"
 REFERENCE = """ 5 12
 t1 ACGTAC-TACGT
 t2 ACGTAC-TACGA
@@ -39,11 +38,6 @@ def files(tmp_path):
 def place(files, *arguments, reads="reads.fa"):
     words = ["place", "--reference", files / "ref.phy", "--tree", files / "ref.nwk", files / reads, *arguments]
     return main([str(word) for word in words])
-
-
-def records(path):
-    parts = [record.split("\n") for record in path.read_text().split(">")[1:]]
-    return {part[0]: "".join(part[1:]) for part in parts}
 
 
 #: Trees of the tips t1 to t5 as they may come.
