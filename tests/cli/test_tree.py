@@ -244,9 +244,13 @@ def test_nexus_is_read_and_its_labels_are_kept(capfd, tmp_path):
     assert written(capfd, path, "-o", tmp_path / "again.nex") == ""
     assert "'95/100':1.00000000" in (tmp_path / "again.nex").read_text()
     assert written(capfd, tmp_path / "again.nex") == written(capfd, path)
-    path.write_text("#NEXUS\nbegin data;\nend;\n")
-    code, told = said(capfd, path)
-    assert code == 3 and "given.nex: this NEXUS file holds no tree (block TREES)" in told
+    for block, sentence in (("sets", "this NEXUS file holds no tree (block TREES)"), ("data", "holds no alignment")):
+        path.write_text(f"#NEXUS\nbegin {block};\nend;\n")
+        code, told = said(capfd, path)
+        assert code == 3 and "given.nex: " in told and sentence in told
+    matrix = "dimensions ntax=3 nchar=8; matrix a ACGTACGT b ACGTACGA c AAGTACGA;"
+    path.write_text(f"#NEXUS\nbegin data;\n{matrix}\nend;\n")
+    assert re.fullmatch(r"\(.*\);\n", written(capfd, path))
     path.write_text("2\na 0 1\nb 1 0\n")
     code, told = said(capfd, path, "--alphabet", "protein")
     assert code == 2 and "--alphabet needs an alignment, and" in told and "holds distances" in told
