@@ -117,7 +117,8 @@ def shortest_paths(
         return closing.paths(_rows(sources, closing.names, graph.n), work)
     edges = graph_of(graph, names)
     if edges is None:
-        matrix = checked_matrix(*dense_weights(graph), MIN_PLUS, "the graph", is_square=True)
+        (held,) = dense_weights(graph)
+        matrix = checked_matrix(held, MIN_PLUS, "the graph", is_square=True)
         labels = _labels(names, len(matrix))
         closing = _Closing(lambda: matrix, len(matrix), matrix.dtype, labels)
         return closing.paths(_rows(sources, labels, len(matrix)), work)

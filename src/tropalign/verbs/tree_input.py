@@ -82,8 +82,8 @@ class _Kept(io.BytesIO):
 def alignment_distances_of(options: MakeTree, source: Any, memory_bytes: int, show: Show) -> Distances:
     """Distances of the alignment in a file."""
     from tropalign.distance_trees.distances import alignment_in
-    from tropalign.sequences.aligned_files import UnequalRowsError
     from tropalign.sequences.alphabet import ALPHABETS
+    from tropalign.sequences.phylip_files import UnequalRowsError
     from tropalign.trees import alignment_distances
 
     try:
