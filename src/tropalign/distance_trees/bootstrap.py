@@ -301,7 +301,8 @@ def _parts_equal_rows(tree: Tree, codes: NDArray[np.uint8]) -> NDArray[np.bool_]
         sums[taxa[:1]] = -sums[taxa[1:]].sum(keepdims=True)  # modulo 2^64
     for k, joined in enumerate(tree.children):
         sums[n + k] = sums[list(joined)].sum()
-    return sums != 0
+    found: NDArray[np.bool_] = sums != 0
+    return found
 
 
 def _threads_within(memory_bytes: int | None, n_threads: int, n: int, n_codes: int) -> int:
