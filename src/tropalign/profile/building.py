@@ -231,8 +231,8 @@ def model_of_text(text: bytes, file: str | None, record: str | None) -> Model:
     return model_of_fields(found, text)
 
 
-#: Held while pyhmmer writes. `_end_writing` keeps it when the interpreter exits: otherwise libc would flush what a daemon
-#: thread has half written, into a file object of Python, after the interpreter's end.
+#: Held while pyhmmer writes. `_end_writing` keeps it when the interpreter exits. Otherwise libc would flush what a
+#: daemon thread has half written into a file object of Python that is gone.
 _writing = threading.Lock()
 
 
