@@ -35,7 +35,8 @@ def test_models_that_are_built_at_once_are_calibrated_alike():
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
 @pytest.mark.parametrize("name", ["align", "search", "cluster"])
 def test_children_of_a_fork_compute_though_a_thread_was_importing(name):
-    assert run("fork", 8, name) == (f"{[0] * 8}\n", "", 0)
+    out, _, code = run("fork", 8, name)  # modules that register hooks during a fork (logging) may complain
+    assert (out, code) == (f"{[0] * 8}\n", 0)
 
 
 @pytest.mark.parametrize("name", ["align_long", "align_all_followed", "align_multiple_followed", "search"])

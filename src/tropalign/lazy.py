@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
-from importlib import _bootstrap, import_module  # type: ignore[attr-defined]
+from importlib import _bootstrap, import_module
 from types import MappingProxyType
 from typing import Any
 

@@ -123,4 +123,5 @@ class cached_property(functools.cached_property[T]):
         if instance is None:
             return self
         assert self.attrname is not None  # Python sets it when the class is made
-        return _kept(vars(instance), self.attrname, lambda: self.func(instance))
+        values: dict[Any, T] = vars(instance)
+        return _kept(values, self.attrname, lambda: self.func(instance))

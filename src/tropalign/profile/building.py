@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 import io
 import math
+import os
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -228,6 +231,26 @@ def model_of_text(text: bytes, file: str | None, record: str | None) -> Model:
     return model_of_fields(found, text)
 
 
+#: Held while pyhmmer writes. `_end_writing` keeps it when the interpreter exits. Otherwise libc would flush what a
+#: daemon thread has half written into a file object of Python that is gone.
+_writing = threading.Lock()
+
+
+@atexit.register
+def _end_writing() -> None:
+    _writing.acquire()
+
+
+def _renew_lock() -> None:
+    """Replace the lock in the child of a fork: a thread that the child does not have may hold it."""
+    global _writing
+    _writing = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_lock)
+
+
 def text_of_hmm(hmm: Any, is_built: bool = False) -> bytes:
     """A `pyhmmer.plan7.HMM` as HMMER's text, without the time, which would differ from run to run.
 
@@ -235,7 +258,8 @@ def text_of_hmm(hmm: Any, is_built: bool = False) -> bytes:
     """
     hmm.creation_time = None
     stream = io.BytesIO()
-    hmm.write(stream)
+    with _writing:
+        hmm.write(stream)
     text = stream.getvalue()
     if is_built and hmm.nseq_effective is None:
         text = text.replace(b"\nNSEQ  1\n", b"\nNSEQ  1\nEFFN  1.000000\n", 1)
