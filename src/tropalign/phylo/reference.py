@@ -22,7 +22,8 @@ from tropalign.phylo.scoring import GAP_FLAGS, GapFlags
 from tropalign.phylo.tree import Tree, parse_tree, read_tree
 from tropalign.properties import cached_property
 from tropalign.sequences.aligned_files import read_alignment
-from tropalign.sequences.alphabet import AlphabetLike, alphabet_named, alphabet_of, byte_counts, judge_counts
+from tropalign.sequences.alphabet import AlphabetLike, alphabet_named, alphabet_of, byte_counts
+from tropalign.sequences.kinds import Evidence
 
 if TYPE_CHECKING:
     from tropalign._native import BranchBounds
@@ -244,7 +245,12 @@ class ReferencePackage:
         if alphabet is not None:
             alphabet = alphabet_of(alphabet)
         if alphabet is None:
-            alphabet = judge_counts(np.where(np.isin(np.arange(256), list(b"-._?*")), 0, counts))
+            plain = np.where(letters == ord("*"), ord("-"), letters) if counts[ord("*")] else letters
+            bounds = np.arange(len(letters) + 1) * letters.shape[1]
+            evidence = Evidence()
+            evidence.add(names, plain.reshape(-1), bounds, counts, file)
+            alphabet = evidence.alphabet()
+            evidence.tell()
         states = states_of(alphabet)
         if counts[~states.known].any():
             warn_of_unknown(names, letters, states, file)

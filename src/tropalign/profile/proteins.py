@@ -18,8 +18,9 @@ from tropalign import _native
 from tropalign.errors import InputError, TropalignWarning, shown
 from tropalign.properties import cached_property
 from tropalign.sequences import texts
-from tropalign.sequences.alphabet import NUCLEOTIDE, judge_alphabet
+from tropalign.sequences.alphabet import NUCLEOTIDE
 from tropalign.sequences.blocks import SequenceBlock
+from tropalign.sequences.kinds import judge_alphabet
 
 LETTERS: Final = "ACDEFGHIKLMNPQRSTVWY-BJZOUX*~"
 #: How many of the codes are amino acids.

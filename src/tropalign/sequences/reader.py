@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError, TropalignWarning, UsageError, named, shown
-from tropalign.sequences.alphabet import Alphabet, AlphabetLike, alphabet_of, judge_counts
+from tropalign.sequences.alphabet import Alphabet, AlphabetLike, alphabet_of
 from tropalign.sequences.batch import NO_QUALITY, SequenceBatch
 from tropalign.sequences.blocks import BlockReader, Policy, SequenceBlock, sources_of
 from tropalign.sequences.files import Source, file_name
+from tropalign.sequences.kinds import Evidence, Kind, Tally, alphabet_of_kind
 from tropalign.sequences.mapped_store import is_store, taxa_of_stores
 from tropalign.sequences.taxa import Taxa
 from tropalign.sequences.texts import Texts, joined
@@ -96,7 +97,11 @@ def read_sequences(
         text = f"{found.n_gaps:,} gap{'s' * (found.n_gaps > 1)} in the sequences are left out"
         warnings.warn(f"{shown(found.files[0])}: {text}", TropalignWarning, stacklevel=2)
     letters = np.frombuffer(found.letters, np.uint8)
-    alphabet = settled_alphabet(alphabet, found.counts, found.files[0])
+    if alphabet is None:
+        alphabet = found.evidence.alphabet()
+        found.evidence.tell()
+    else:
+        check_asked(alphabet, found.counts, found.files[0])
     offsets = np.concatenate(found.offsets)
     codes, count, at = alphabet.codes_of(letters)
     # The batch makes Python's objects of names and descriptions when somebody asks for them.
@@ -108,21 +113,16 @@ def read_sequences(
     return batch
 
 
-def settled_alphabet(asked: Alphabet | None, counts: NDArray[np.int64], file: str) -> Alphabet:
-    """The alphabet of letters that are counted: the one that is asked for, else as it is judged.
-
-    Warns where the letters contradict.
-    """
-    judged = judge_counts(counts)
-    if asked is None:
-        return judged
-    if asked != judged and asked.judged is not None:
+def check_asked(asked: Alphabet, counts: NDArray[np.int64], file: str) -> None:
+    """Warn if the letters of a set, counted, contradict the alphabet that was asked for."""
+    kind = Tally.of_counts(counts).kind
+    judged = alphabet_of_kind(kind)
+    if kind in (Kind.PROTEIN, Kind.NUCLEOTIDE) and asked != judged and asked.judged:
         warnings.warn(
             f"{shown(file)}: read as {asked.name} as asked, but judged by its letters it is {judged.name}",
             TropalignWarning,
             stacklevel=3,
         )
-    return asked
 
 
 def tell_unknown(batch: SequenceBatch, at: int, count: int, file: str, strict: bool) -> None:
@@ -154,9 +154,11 @@ class _Whole:
         self.files: list[str] = []
         self._ends: list[int] = []  # of each block, records up to its end
         self.n_gaps = 0
+        self.evidence = Evidence()
 
     def add(self, block: SequenceBlock) -> None:
         """One more block."""
+        self.evidence.add(block.names, block.letters, block.offsets, block.counts, block.file)
         self._names.append(Texts.of(block.names))
         self._descriptions.append(Texts.of(block.descriptions))
         self.offsets.append(block.offsets[1:] + len(self.letters))

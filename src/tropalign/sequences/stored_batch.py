@@ -14,8 +14,9 @@ from tropalign import _native
 from tropalign.errors import InputError
 from tropalign.sequences.alphabet import Alphabet, byte_counts
 from tropalign.sequences.batch import SequenceBatch, batch_bytes
+from tropalign.sequences.kinds import judge_counts
 from tropalign.sequences.mapped_store import SPAN, MappedStore, damaged
-from tropalign.sequences.reader import settled_alphabet, tell_unknown
+from tropalign.sequences.reader import check_asked, tell_unknown
 from tropalign.sequences.texts import lengths_of, mended
 
 #: Letters of a part that is in memory; a longer sequence is one by itself.
@@ -198,7 +199,10 @@ def stored_batch(
         counts += byte_counts(store.letters[store.offsets[begin] : store.offsets[end]])
     if counts.tolist() != store.manifest["letter_counts"]:
         raise damaged("its letters are not those that were written", store.path)
-    alphabet = settled_alphabet(alphabet, counts, store.path)
+    if alphabet is None:
+        alphabet = judge_counts(counts)
+    else:
+        check_asked(alphabet, counts, store.path)
     batch = StoredBatch.of_store(store, alphabet)
     used = np.flatnonzero(counts).astype(np.uint8)
     unknown = used[alphabet.encode(used)[1]]
