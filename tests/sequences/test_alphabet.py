@@ -6,7 +6,8 @@ import pytest
 
 import tropalign as ta
 from tropalign.phylo.reference_rows import states_of
-from tropalign.sequences.alphabet import ALPHABETS, Alphabet, alphabet_named, byte_counts, judge_alphabet
+from tropalign.sequences.alphabet import ALPHABETS, Alphabet, alphabet_named, byte_counts
+from tropalign.sequences.kinds import judge_alphabet
 
 
 def letters(text):
@@ -44,8 +45,8 @@ def test_u_is_read_as_t():
         ("ACGT-ACGT?", ta.NUCLEOTIDE),
         ("ACGT" * 5 + "E", ta.PROTEIN),
         ("MKVLAAGW", ta.PROTEIN),
-        ("GAGAGSGAGAGY", ta.PROTEIN),
-        ("RYSWKM", ta.PROTEIN),
+        ("GAGAGSGAGAGY", ta.NUCLEOTIDE),
+        ("RYSWKM", ta.NUCLEOTIDE),
         ("", ta.PROTEIN),
         ("***", ta.PROTEIN),
     ],

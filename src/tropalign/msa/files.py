@@ -15,6 +15,8 @@ from tropalign.results.format_names import MultipleFormat
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.sequences import aligned_files
 from tropalign.sequences.alphabet import AlphabetLike, alphabet_of
+from tropalign.sequences.files import file_name
+from tropalign.sequences.kinds import alphabet_of_rows
 
 if TYPE_CHECKING:
     from tropalign.sequences.files import Source
@@ -37,7 +39,7 @@ def read_alignment(path: Source, *, alphabet: AlphabetLike | None = None) -> Mul
     Raises
     ------
     InputError
-        No alignment, rows of unequal lengths, or two rows of one name.
+        No alignment, rows of unequal lengths, two rows of one name; nucleotides and proteins without an ``alphabet``.
 
     Examples
     --------
@@ -45,7 +47,8 @@ def read_alignment(path: Source, *, alphabet: AlphabetLike | None = None) -> Mul
     (802, 3644)
     """
     names, letters, descriptions = aligned_files.read_described(path)
-    made = MultipleAlignment.from_rows(names, letters, None if alphabet is None else alphabet_of(alphabet))
+    kind = alphabet_of_rows(names, letters, file_name(path)) if alphabet is None else alphabet_of(alphabet)
+    made = MultipleAlignment.from_rows(names, letters, kind)
     return replace(made, sequences=replace(made.sequences, descriptions=descriptions)) if any(descriptions) else made
 
 

@@ -23,7 +23,7 @@ from tropalign.phylo.tree import Tree, parse_tree, read_tree
 from tropalign.properties import cached_property
 from tropalign.sequences.aligned_files import read_alignment
 from tropalign.sequences.alphabet import AlphabetLike, alphabet_named, alphabet_of, byte_counts
-from tropalign.sequences.kinds import Evidence
+from tropalign.sequences.kinds import alphabet_of_rows
 
 if TYPE_CHECKING:
     from tropalign._native import BranchBounds
@@ -245,12 +245,7 @@ class ReferencePackage:
         if alphabet is not None:
             alphabet = alphabet_of(alphabet)
         if alphabet is None:
-            plain = np.where(letters == ord("*"), ord("-"), letters) if counts[ord("*")] else letters
-            bounds = np.arange(len(letters) + 1) * letters.shape[1]
-            evidence = Evidence()
-            evidence.add(names, plain.reshape(-1), bounds, counts, file)
-            alphabet = evidence.alphabet()
-            evidence.tell()
+            alphabet = alphabet_of_rows(names, letters, file)
         states = states_of(alphabet)
         if counts[~states.known].any():
             warn_of_unknown(names, letters, states, file)

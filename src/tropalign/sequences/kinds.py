@@ -36,7 +36,7 @@ CERTAIN = 11
 #: Different bases of A, C, G, T (or U) that a certain record has: (AT)n and (GA)n occur in proteins as well.
 LEAST_BASES = 3
 #: Score of a record with inosine: with fewer bases it is a peptide.
-LEAST_WITH_INOSINE = 5
+LEAST_WITH_INOSINE = 7
 #: Letters that are not nucleotide codes, at most, in a nucleotide record: typing errors.
 MOST_WRONG = 0.01
 #: Share of bases and unknown letters (N, X) in a record that is a protein by few letters only.
@@ -258,6 +258,20 @@ def tell_of_either(score: int, n_different: int, where: str) -> None:
         f"say so with {named('alphabet')}"
     )
     warnings.warn(text, TropalignWarning, stacklevel=4)
+
+
+def alphabet_of_rows(names: Sequence[str], rows: NDArray[np.uint8], file: str | None = None) -> Alphabet:
+    """The alphabet of an alignment, uint8, shape (n_rows, n_columns), in which ``*`` counts as a gap.
+
+    Raises InputError if it holds both kinds, and warns if it can be of both.
+    """
+    counts, letters, n_columns = byte_counts(rows.reshape(-1)), rows.reshape(-1), rows.shape[1]
+    if counts[ord("*")]:
+        letters = np.where(letters == ord("*"), np.uint8(ord("-")), letters)
+    evidence = Evidence()
+    evidence.add(names, letters, np.arange(len(rows) + 1, dtype=np.int64) * n_columns, counts, file)
+    evidence.tell()
+    return evidence.alphabet()
 
 
 def check_kinds(batch: SequenceBatch, file: str | None = None) -> None:

@@ -395,7 +395,8 @@ class PairsCommand(
             from tropalign.pairwise.selection import suits_groups
             from tropalign.sequences.stored_batch import TAKEN_BYTES, stored_batch
 
-            stored = stored_batch(path, int(MOST_READ * allowed), ALPHABETS.get(self.alphabet), self.strict)
+            keeps = self.duplicate_names == "keep"
+            stored = stored_batch(path, int(MOST_READ * allowed), ALPHABETS.get(self.alphabet), self.strict, keeps)
             if stored is not None and suits_groups(stored):
                 of_query = min(self.top or len(stored), len(stored)) / len(stored) * len(stored.letters)
                 if TAKEN_BYTES * of_query < MOST_TAKEN * allowed:
