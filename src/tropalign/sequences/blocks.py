@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import InputError, TropalignWarning, named, said, shown
+from tropalign.errors import InputError, TropalignWarning, UsageError, named, said, shown
 from tropalign.sequences.alphabet import GAP_LETTERS
 from tropalign.sequences.batch import SequenceBatch
 from tropalign.sequences.files import Source, can_be_read_twice, file_name, is_stream, read_lines, size_of
@@ -413,6 +413,13 @@ def _named_records(pairs: Iterable[tuple[str, str]]) -> Iterator[Records]:
             names, texts, size = [], [], 0
     if names:
         yield Records.of_named(names, texts)
+
+
+def reads_policy(gaps: str) -> Policy:
+    """`READS` with this rule for gaps. Raises UsageError on another word."""
+    if gaps not in ("refuse", "remove"):
+        raise UsageError(f"{named('gaps')} {gaps!r} is not one of refuse, remove")
+    return replace(READS, gaps=gaps)
 
 
 def blocks_of(reads: Any, taken: Iterable[str] = (), policy: Policy = READS) -> ReadBlocks:

@@ -17,8 +17,10 @@ not certain follows the certain ones of its set:
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -249,9 +251,50 @@ def together(kinds: Collection[Kind]) -> Kind:
     return next((kind for kind in order if kind in kinds), Kind.NONE)
 
 
+#: Whether letters of either kind wait for those that they are aligned with.
+_waits: ContextVar[bool] = ContextVar("waits", default=False)
+
+
+@contextmanager
+def untold() -> Iterator[None]:
+    """While one side of an alignment is read, `tell_of_either` is silent: `agreed` tells, once both sides are there."""
+    before = _waits.set(True)
+    try:
+        yield
+    finally:
+        _waits.reset(before)
+
+
+def agreed(first: SequenceBatch, second: SequenceBatch, is_judged: bool) -> tuple[SequenceBatch, SequenceBatch]:
+    """Two sides of an alignment, of which one that can be of either kind is read like the other.
+
+    Parameters
+    ----------
+    is_judged
+        Nobody named the alphabet, so the user is told if neither side is certain.
+    """
+    sides = first, second
+    if not is_judged or not all(batch.alphabet.judged for batch in sides):
+        return sides
+    if first.alphabet == second.alphabet:
+        if first.alphabet == NUCLEOTIDE and (evidence := Evidence.of(first)).kind == Kind.EITHER:
+            evidence.add(second.name_texts, second.letters, second.offsets, byte_counts(second.letters))
+            evidence.tell()
+        return sides
+    one, other = (as_protein(batch) for batch in sides)
+    return one, other
+
+
+def as_protein(batch: SequenceBatch) -> SequenceBatch:
+    """The batch, as proteins if its letters can be of either kind."""
+    if batch.alphabet != NUCLEOTIDE or Evidence.of(batch).kind != Kind.EITHER:
+        return batch
+    return replace(batch, codes=PROTEIN.codes_of(batch.letters)[0], alphabet=PROTEIN)
+
+
 def tell_of_either(score: int, n_different: int, where: str) -> None:
     """Warn that letters can be those of both kinds, unless their score says enough."""
-    if score >= TOLD_BELOW and n_different >= LEAST_BASES:
+    if _waits.get() or (score >= TOLD_BELOW and n_different >= LEAST_BASES):
         return
     text = (
         f"{where}: the letters can be those of nucleotides or of a protein; read as nucleotide. If it is a protein, "

@@ -79,7 +79,9 @@ def read_sequences(
     -----
     TropalignWarning
         Letters outside the alphabet, counted, with the first one's position; an ``alphabet`` that the letters
-        contradict; letters that can be those of nucleotides or of a protein; duplicate names; a sequence store, which holds no qualities, where these are wanted.
+        contradict; letters that can be those of nucleotides or of a protein; duplicate names; a sequence store, which
+        holds no qualities, where these are wanted.
+        holds no qualities, where these are wanted.
 
     Examples
     --------

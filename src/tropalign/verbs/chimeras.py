@@ -149,8 +149,10 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         if self.db is None:
             return None
         from tropalign.errors import InputError
+        from tropalign.sequences.kinds import untold
 
-        references = self.batch(self.db)
+        with untold():
+            references = self.batch(self.db)
         if references.alphabet != batch.alphabet:
             raise InputError(
                 f"these are {references.alphabet.name}s, and the sequences {batch.alphabet.name}s: name references of "

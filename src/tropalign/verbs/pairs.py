@@ -364,20 +364,24 @@ class PairsCommand(
         """Queries and targets as they are aligned, with their frames where they are translated."""
         from tropalign.pairwise.options import check_same_alphabet
         from tropalign.pairwise.translated import check_code, side_of
+        from tropalign.sequences.kinds import agreed, untold
 
         if self.translate is not None and self.targets is not None:
             code = self.genetic_code or 1
             check_code(code)  # before anything is read
-            batches = self.batch(self.queries), self._database(self.targets, format_name, allowed)
+            with untold():  # the letters are checked against the kind that is translated
+                batches = self.batch(self.queries), self._database(self.targets, format_name, allowed)
             queries, targets = (
                 side_of(batch, side, self.translate, code, path)
                 for batch, side, path in zip(batches, ("query", "target"), (self.queries, self.targets), strict=True)
             )
             return queries, targets
-        queries = self.batch(self.queries, wants_qualities)
         if self.targets is None:
-            return queries, None
-        targets = self._database(self.targets, format_name, allowed)
+            return self.batch(self.queries, wants_qualities), None
+        with untold():
+            queries = self.batch(self.queries, wants_qualities)
+            targets = self._database(self.targets, format_name, allowed)
+        queries, targets = agreed(queries, targets, self.alphabet == "auto")
         check_same_alphabet(queries, targets)
         return queries, targets
 
