@@ -90,6 +90,8 @@ class SequenceBlock:
         Gaps that were left out.
     qualities : uint8, shape (n_letters,), or None
         Phred scores; None where they were not kept, or the file has none.
+    accessions
+        Of each record; empty if the file has none beside names.
     """
 
     names: Sequence[str]
@@ -101,6 +103,7 @@ class SequenceBlock:
     counts: NDArray[np.int64]
     n_gaps: int = 0
     qualities: NDArray[np.uint8] | None = None
+    accessions: Sequence[str] = ()
 
     def __len__(self) -> int:
         return len(self.names)
@@ -201,7 +204,7 @@ class _Settled:
 
     def _block(self, records: Records) -> Iterator[SequenceBlock]:
         names, descriptions, letters, offsets = records.names, records.descriptions, records.letters, records.offsets
-        qualities = records.qualities
+        qualities, accessions = records.qualities, records.accessions
         numbers = np.arange(self.number - len(names) + 1, self.number + 1)
         counts = records.counts
         if counts[self._refused].any():
@@ -216,6 +219,7 @@ class _Settled:
         if self._policy.empty == "skip" and not (lengths := np.diff(offsets)).all():
             keep = np.flatnonzero(lengths)
             names, descriptions = (chosen(texts, keep) for texts in (names, descriptions))
+            accessions = chosen(accessions, keep) if accessions else ()
             numbers, offsets = numbers[keep], np.concatenate([[0], np.cumsum(lengths[keep])])
         if not names:
             return
@@ -226,7 +230,8 @@ class _Settled:
                 file=self._file,
                 record=names[int(np.flatnonzero(lengths == 0)[0])],
             )
-        yield SequenceBlock(names, descriptions, letters, offsets, numbers, self._file, counts, n_gaps, qualities)
+        found = names, descriptions, letters, offsets, numbers, self._file, counts, n_gaps, qualities, accessions
+        yield SequenceBlock(*found)
 
     def _refusal(self, names: Sequence[str], letters: NDArray[np.uint8], offsets: NDArray[np.int64]) -> InputError:
         """The error of the first gap letter or comment."""

@@ -8,13 +8,14 @@
     //                                             //
 
 A name is what the database's own FASTA has for one word: UniProt's entry name, EMBL's and GenBank's accession with its
-version. Of features, references and comments nothing is kept.
+version. The first accession of UniProt's entries is kept beside. Of features, references and comments nothing is kept.
 """
 
 from __future__ import annotations
 
 import io
 import re
+from collections import deque
 from collections.abc import Iterator
 from string import ascii_letters
 from typing import Any
@@ -35,6 +36,7 @@ _REPLACED = bytes(byte if byte in _LETTERS else ord("?") for byte in range(256))
 _PIECE_BYTES = 1 << 16
 
 
+_ACCESSION = re.compile(rb"^AC   ([A-Za-z0-9_.]+)", re.MULTILINE)
 #: In the first line of GenBank's releases, whose header stands before the first record.
 RELEASE = b"Genetic Sequence Data Bank"
 #: How a record of PIR's format (also NBRF) begins: a code of two letters and a semicolon.
@@ -128,7 +130,12 @@ class FlatFileText(_Rewritten):
         self._stream, self._file, self._replaces_bytes = stream, file, replaces_bytes
         self._data = b""  # from the begin of a line on
         self._name = ""
+        self._accessions = deque[str]()
         super().__init__(self._fasta())
+
+    def next_accessions(self, n: int) -> tuple[str, ...]:
+        """The first accessions of the next n records that were read, "" for records without an AC line."""
+        return tuple(self._accessions.popleft() for _ in range(n))
 
     def _more(self) -> bool:
         """Reads on; False at the end of the file, where the last line has its end."""
@@ -140,6 +147,7 @@ class FlatFileText(_Rewritten):
 
     def _fasta(self) -> Iterator[bytes]:
         while head := self._head():
+            self._accessions.append(_first_accession(head))
             yield b">" + _header(head) + b"\n"
             if not head.rstrip().endswith(b"\n//"):
                 yield from self._letters()
@@ -208,6 +216,12 @@ def _embl_header(head: bytes) -> bytes:
         name += b"." + words[2].rstrip(b";")
     description = [line[5:] for line in lines if line.startswith(b"DE   ")]
     return b" ".join([name, *b" ".join(description).split()])
+
+
+def _first_accession(head: bytes) -> str:
+    """UniProt's primary accession, which HMMER's tables show; "" if the name is an accession already."""
+    found = None if head.startswith(b"LOCUS") else _ACCESSION.search(head)
+    return "" if found is None or b"; SV " in head.partition(b"\n")[0] else found[1].decode("ascii")
 
 
 def _genbank_header(head: bytes) -> bytes:

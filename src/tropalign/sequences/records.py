@@ -45,6 +45,8 @@ class Records:
         How often each byte occurs in the letters.
     qualities : uint8, shape (n_letters,), or None
         Phred scores; None where they were not kept, or the file has none.
+    accessions
+        Of each record, "" if it has none; empty if the format has none beside names.
     """
 
     names: Sequence[str]
@@ -53,6 +55,7 @@ class Records:
     offsets: NDArray[np.int64]
     counts: NDArray[np.int64]
     qualities: NDArray[np.uint8] | None = None
+    accessions: Sequence[str] = ()
 
     @classmethod
     def of_headers(cls, headers: Sequence[bytes], texts: Sequence[str], leading_blanks: bool = False) -> Records:
@@ -136,7 +139,9 @@ def records_of_file(
             plain = PirText(stream, file)
         text = RecordText(plain, file, replaces_bytes)
         if text.sign == b">":
-            yield from in_utf8(_fasta(text, leading_blanks), file)
+            for records in in_utf8(_fasta(text, leading_blanks), file):
+                is_flat = isinstance(plain, FlatFileText)
+                yield replace(records, accessions=plain.next_accessions(len(records.names))) if is_flat else records
         else:
             yield from in_utf8(_fastq(text, file, leading_blanks, keeps_qualities), file)
 
