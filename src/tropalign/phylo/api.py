@@ -24,7 +24,7 @@ from tropalign.phylo.task import PlaceTask
 from tropalign.results.placements import Placements
 from tropalign.sequences import SequenceBatch
 from tropalign.sequences.batch import Sequences
-from tropalign.sequences.blocks import blocks_of, reads_policy
+from tropalign.sequences.blocks import READS, blocks_of, with_gaps
 from tropalign.sequences.files import Source
 from tropalign.sequences.mates import MatedBlocks
 
@@ -105,7 +105,7 @@ def place(call: PlaceArguments) -> Iterator[Placements]:
     if mates is not None:
         check_mates(package)
     files: Any = reads
-    policy = reads_policy(call.gaps)
+    policy = with_gaps(READS, call.gaps)
     blocks = iter(
         blocks_of(reads, package.names, policy) if mates is None else MatedBlocks(files, mates, package.names, policy)
     )

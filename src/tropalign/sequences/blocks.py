@@ -420,11 +420,11 @@ def _named_records(pairs: Iterable[tuple[str, str]]) -> Iterator[Records]:
         yield Records.of_named(names, texts)
 
 
-def reads_policy(gaps: str) -> Policy:
-    """`READS` with this rule for gaps. Raises UsageError on another word."""
+def with_gaps(policy: Policy, gaps: str) -> Policy:
+    """A policy with this rule for gaps. Raises UsageError on another word."""
     if gaps not in ("refuse", "remove"):
         raise UsageError(f"{named('gaps')} {gaps!r} is not one of refuse, remove")
-    return replace(READS, gaps=gaps)
+    return replace(policy, gaps=gaps)
 
 
 def blocks_of(reads: Any, taken: Iterable[str] = (), policy: Policy = READS) -> ReadBlocks:

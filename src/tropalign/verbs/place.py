@@ -272,11 +272,11 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
         from tropalign.phylo.api import check_mates
         from tropalign.phylo.read_blocks import owning
         from tropalign.results.otu_table import RowOwners
-        from tropalign.sequences.blocks import blocks_of, reads_policy, survey_of
+        from tropalign.sequences.blocks import READS, blocks_of, survey_of, with_gaps
         from tropalign.sequences.files import can_be_read_twice, file_name
         from tropalign.sequences.mates import MatedBlocks
 
-        mates, policy = self.mates, reads_policy(self.gaps)
+        mates, policy = self.mates, with_gaps(READS, self.gaps)
         if mates is not None:
             check_mates(package)
 
