@@ -35,7 +35,7 @@ PROTEINS = [
 ]
 
 
-@pytest.mark.parametrize("text", PRIMERS + MIRNAS)
+@pytest.mark.parametrize("text", [*PRIMERS, *MIRNAS])
 def test_primers_and_micro_rnas_are_nucleotides(text):
     with warnings.catch_warnings():
         warnings.simplefilter("error" if "I" not in text else "ignore")

@@ -25,7 +25,7 @@ from tropalign.scoring.letter_scores import letters_and_scores
 from tropalign.scoring.names import canonical, shipped
 from tropalign.sequences import Alphabet
 from tropalign.sequences.alphabet import AlphabetLike, alphabet_of
-from tropalign.sequences.kinds import Kind, Tally, alphabet_of_kind, tell_of_either, together
+from tropalign.sequences.kinds import Kind, Tally, alphabet_by, together
 
 if TYPE_CHECKING:
     from tropalign._native import PairAligner
@@ -91,13 +91,8 @@ def alphabet_for(matrix: Any, texts: tuple[str, str], words: tuple[str, str] = (
     first, second = (Tally.of_text(text.encode("latin-1", "replace")) for text in texts)
     kinds = first.kind, second.kind
     if {*kinds} == {Kind.PROTEIN, Kind.NUCLEOTIDE}:
-        raise of_two_alphabets(alphabet_of_kind(kinds[0]), alphabet_of_kind(kinds[1]), words)
-    kind = together(kinds)
-    if kind == Kind.EITHER:
-        tell_of_either(
-            first.score + second.score, max(first.n_different, second.n_different), words[0].partition(" ")[0]
-        )
-    return alphabet_of_kind(kind)
+        raise of_two_alphabets(alphabet_by(kinds[0], first), alphabet_by(kinds[1], second), words)
+    return alphabet_by(together(kinds), first + second)
 
 
 def columns(

@@ -269,7 +269,6 @@ class SequenceBatch:
             evidence = Evidence()
             evidence.add(names, letters, offsets, byte_counts(letters))
             alphabet = evidence.alphabet()
-            evidence.tell()
         codes, unknown = alphabet.encode(letters)
         if unknown.any() and alphabet == NUCLEOTIDE:
             unknown &= ~_inosine(names, letters, offsets)

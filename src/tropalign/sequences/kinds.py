@@ -11,7 +11,8 @@ not certain follows the certain ones of its set:
     both kinds               an error that names one of each
     proteins alone           protein
     nucleotides alone        nucleotide
-    none                     nucleotide, with a warning if the whole set's score is below `TOLD_BELOW`
+    none                     what `Tally.is_nucleotide` says of all of them together, with a warning if that is close
+
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import InputError, TropalignWarning, named, shown
+from tropalign.errors import InputError, TropalignWarning, named, said, shown
 from tropalign.sequences.alphabet import NUCLEOTIDE, PROTEIN, Alphabet, byte_counts
 
 if TYPE_CHECKING:
@@ -43,10 +44,10 @@ LEAST_WITH_INOSINE = 7
 MOST_WRONG = 0.01
 #: Share of bases and unknown letters (N, X) in a record that is a protein by few letters only.
 NEAR_SHARE = 0.9
-#: Score of a set without a certain record below which the user is told.
-TOLD_BELOW = 4
+#: Scores of a set without a certain record that are a close call.
+CLOSE = range(4)
 
-_BASES, _CODES, _UNKNOWN, _INOSINE, _OTHER = (b"ACGTU", b"RYSWKMBDHV", b"NX", b"I", b"EFLPQJOZ*")
+_BASES, _CODES, _B, _UNKNOWN, _INOSINE, _OTHER = (b"ACGTU", b"RYSWKMDHV", b"B", b"NX", b"I", b"EFLPQJOZ*")
 
 
 def _both_cases(letters: bytes) -> bytes:
@@ -54,7 +55,7 @@ def _both_cases(letters: bytes) -> bytes:
 
 
 #: Where each byte counts: A, C, G, T and U, codes, unknown, inosine, other letters, no letter.
-_CLASSES = (b"A", b"C", b"G", b"TU", _CODES, _UNKNOWN, _INOSINE, _OTHER)
+_CLASSES = (b"A", b"C", b"G", b"TU", _CODES, _B, _UNKNOWN, _INOSINE, _OTHER)
 _CLASS = np.full(256, len(_CLASSES), np.intp)
 for _number, _letters in enumerate(_CLASSES):
     _CLASS[list(_both_cases(_letters))] = _number
@@ -63,9 +64,7 @@ _INOSINE_SIGN, _OTHER_SIGN = 1, 2
 _ODDITY = np.zeros(256, np.uint8)
 _ODDITY[list(_both_cases(_INOSINE))], _ODDITY[list(_both_cases(_OTHER))] = _INOSINE_SIGN, _OTHER_SIGN
 _IS_ODD = _ODDITY > 0
-_NOT_BASES, _NOT_CODES, _NOT_UNKNOWN, _NOT_INOSINE, _NOT_OTHER = map(
-    _both_cases, (_BASES, _CODES, _UNKNOWN, _INOSINE, _OTHER)
-)
+_COUNTED = [*map(_both_cases, (_BASES, _CODES, _B, _UNKNOWN, _INOSINE, _OTHER))]
 
 
 class Kind(IntEnum):
@@ -84,27 +83,29 @@ _CERTAIN = (Kind.PROTEIN, Kind.NUCLEOTIDE)
 class Tally(NamedTuple):
     """How many letters of each class there are."""
 
-    bases: int
-    codes: int
-    unknown: int
-    inosine: int
-    other: int
-    n_different: int
+    bases: int = 0
+    codes: int = 0
+    b: int = 0
+    unknown: int = 0
+    inosine: int = 0
+    other: int = 0
+    n_different: int = 0
 
     @classmethod
     def of_counts(cls, counts: NDArray[np.int64]) -> Tally:
         """Count by the occurrences of each byte, int64, shape (256,)."""
         found = [int(n) for n in np.bincount(_CLASS, counts, len(_CLASSES) + 1)]
-        return cls(sum(found[:4]), *found[4:8], sum(n > 0 for n in found[:4]))
+        return cls(sum(found[:4]), *found[4:9], sum(n > 0 for n in found[:4]))
 
     @classmethod
     def of_text(cls, text: bytes) -> Tally:
         """Count in a short text, within a microsecond or two."""
-        rest = text.translate(None, _NOT_BASES)
-        numbers = [len(text) - len(rest)]
-        for letters in (_NOT_CODES, _NOT_UNKNOWN, _NOT_INOSINE, _NOT_OTHER):
+        numbers, rest = [0] * len(_COUNTED), text
+        for k, letters in enumerate(_COUNTED):
+            if not rest:
+                break
             before, rest = len(rest), rest.translate(None, letters)
-            numbers.append(before - len(rest))
+            numbers[k] = before - len(rest)
         return cls(*numbers, len({*text.upper().replace(b"U", b"T")} & {*b"ACGT"}))
 
     @property
@@ -116,7 +117,7 @@ class Tally(NamedTuple):
     def kind(self) -> Kind:
         """What these letters say."""
         plain, wrong = self.bases + self.unknown, self.inosine + self.other
-        n = plain + self.codes + wrong
+        n = plain + self.codes + self.b + wrong
         if not n:
             return Kind.NONE
         is_inosine = not self.other and self.score >= LEAST_WITH_INOSINE
@@ -126,15 +127,36 @@ class Tally(NamedTuple):
         is_near = plain >= NEAR_SHARE * n or (not self.other and self.score > 0)
         return Kind.NEAR if is_near else Kind.PROTEIN
 
+    @property
+    def is_nucleotide(self) -> bool:
+        """Whether letters of either kind are nucleotides if nothing else settles it.
 
-def alphabet_of_kind(kind: Kind) -> Alphabet:
-    """The alphabet of letters without companions."""
-    return NUCLEOTIDE if kind >= Kind.EITHER else PROTEIN
+        No primer has more of other codes than bases. B is in no real peptide. Without other codes any bases do.
+        """
+        return self.b > 0 or (self.score >= 0 and (not self.codes or self.n_different >= LEAST_BASES))
+
+    @property
+    def is_close(self) -> bool:
+        """Whether it is a close call which kind these letters are, so that the user is told."""
+        if not self.bases + self.codes + self.inosine:
+            return False
+        return self.score in CLOSE or (self.score >= 0 and self.codes > 0 and self.n_different < LEAST_BASES)
+
+    def __add__(self, other: Tally) -> Tally:  # type: ignore[override]
+        """Count both; the different bases are those of the record that has more."""
+        return Tally(*map(sum, zip(self[:-1], other[:-1], strict=True)), max(self.n_different, other.n_different))
+
+
+def alphabet_by(kind: Kind, tally: Tally) -> Alphabet:
+    """The alphabet of a set of this kind; the tally is of the records that are not certain."""
+    is_nucleotide = kind == Kind.NUCLEOTIDE or (kind == Kind.EITHER and tally.is_nucleotide)
+    return NUCLEOTIDE if is_nucleotide else PROTEIN
 
 
 def judge_counts(counts: NDArray[np.int64]) -> Alphabet:
     """The alphabet by how often each byte occurs, int64, shape (256,)."""
-    return alphabet_of_kind(Tally.of_counts(counts).kind)
+    tally = Tally.of_counts(counts)
+    return alphabet_by(tally.kind, tally)
 
 
 def judge_alphabet(letters: NDArray[np.uint8]) -> Alphabet:
@@ -152,16 +174,15 @@ class Evidence:
         Name and file of the first record that is certainly of a kind.
     either
         The first record that may be of both kinds.
-    score, bases
-        Of all records that are not certain: the sum of their scores, and the different bases of one of them at most.
+    tally
+        Of all records that are not certain.
     is_near
         Whether one of them is a protein by few letters.
     """
 
     certain: dict[Kind, tuple[str, str | None]] = field(default_factory=dict)
     either: tuple[str, str | None] | None = None
-    score: int = 0
-    n_different: int = 0
+    tally: Tally = field(default_factory=Tally)
     is_near: bool = False
 
     @classmethod
@@ -208,8 +229,7 @@ class Evidence:
         if kind in _CERTAIN:
             self.certain.setdefault(kind, (names[k], file))
             return
-        self.score += tally.score
-        self.n_different = max(self.n_different, tally.n_different)
+        self.tally += tally
         self.is_near = self.is_near or kind == Kind.NEAR
         if self.either is None and kind == Kind.EITHER:
             self.either = names[k], file
@@ -225,14 +245,21 @@ class Evidence:
         if len(self.certain) == 2:
             (nucleotide, file), (protein, other_file) = (self.certain[kind] for kind in (Kind.NUCLEOTIDE, Kind.PROTEIN))
             raise mixed(nucleotide, protein, file, other_file)
-        return alphabet_of_kind(self.kind)
+        return alphabet_by(self.kind, self.tally)
 
     def tell(self) -> None:
-        """Warn if the letters can be those of both kinds."""
+        """Warn if it is a close call what the letters are, unless `agreed` will know more."""
         if self.kind == Kind.EITHER and self.either is not None:
+            if _waits.get() or not self.tally.is_close:
+                return
             name, file = self.either
-            record = f"record {shown(name)!r}"
-            tell_of_either(self.score, self.n_different, record if file is None else f"{shown(file)}, {record}")
+            where = f"record {shown(name)!r}" if file is None else f"{shown(file)}, record {shown(name)!r}"
+            kind, other = ("nucleotide", "protein") if self.tally.is_nucleotide else ("protein", "nucleotide")
+            text = (
+                f"{where}: the letters can be those of nucleotides or of a protein; read as {kind}. If that is wrong, "
+                f"say {said('alphabet', other)}"
+            )
+            warnings.warn(text, TropalignWarning, stacklevel=3)
 
 
 def _oddest(letters: NDArray[np.uint8], begins: NDArray[np.int64]) -> NDArray[np.uint8]:
@@ -257,7 +284,7 @@ _waits: ContextVar[bool] = ContextVar("waits", default=False)
 
 @contextmanager
 def untold() -> Iterator[None]:
-    """While one side of an alignment is read, `tell_of_either` is silent: `agreed` tells, once both sides are there."""
+    """While one side of an alignment is read, `Evidence.tell` is silent: `agreed` tells, once both sides are there."""
     before = _waits.set(True)
     try:
         yield
@@ -265,42 +292,38 @@ def untold() -> Iterator[None]:
         _waits.reset(before)
 
 
-def agreed(first: SequenceBatch, second: SequenceBatch, is_judged: bool) -> tuple[SequenceBatch, SequenceBatch]:
+def agreed(
+    first: SequenceBatch, second: SequenceBatch, is_judged: bool, tells: bool = False
+) -> tuple[SequenceBatch, SequenceBatch]:
     """Two sides of an alignment, of which one that can be of either kind is read like the other.
 
     Parameters
     ----------
     is_judged
-        Nobody named the alphabet, so the user is told if neither side is certain.
+        Nobody named the alphabet.
+    tells
+        Warn if both sides can be of either kind, and it is a close call.
     """
     sides = first, second
     if not is_judged or not all(batch.alphabet.judged for batch in sides):
         return sides
-    if first.alphabet == second.alphabet:
-        if first.alphabet == NUCLEOTIDE and (evidence := Evidence.of(first)).kind == Kind.EITHER:
-            evidence.add(second.name_texts, second.letters, second.offsets, byte_counts(second.letters))
-            evidence.tell()
+    evidence = Evidence.of(first)
+    if first.alphabet == second.alphabet and (not tells or evidence.kind != Kind.EITHER):
         return sides
-    one, other = (as_protein(batch) for batch in sides)
-    return one, other
+    evidence.add(second.name_texts, second.letters, second.offsets, byte_counts(second.letters))
+    if len(evidence.certain) == 2:
+        return sides
+    if tells:
+        evidence.tell()
+    alphabet = evidence.alphabet()
+    return read_as(alphabet, first), read_as(alphabet, second)
 
 
-def as_protein(batch: SequenceBatch) -> SequenceBatch:
-    """The batch, as proteins if its letters can be of either kind."""
-    if batch.alphabet != NUCLEOTIDE or Evidence.of(batch).kind != Kind.EITHER:
+def read_as(alphabet: Alphabet, batch: SequenceBatch) -> SequenceBatch:
+    """The batch, in another alphabet if its letters can be of either kind."""
+    if batch.alphabet == alphabet or Evidence.of(batch).kind != Kind.EITHER:
         return batch
-    return replace(batch, codes=PROTEIN.codes_of(batch.letters)[0], alphabet=PROTEIN)
-
-
-def tell_of_either(score: int, n_different: int, where: str) -> None:
-    """Warn that letters can be those of both kinds, unless their score says enough."""
-    if _waits.get() or (score >= TOLD_BELOW and n_different >= LEAST_BASES):
-        return
-    text = (
-        f"{where}: the letters can be those of nucleotides or of a protein; read as nucleotide. If it is a protein, "
-        f"say so with {named('alphabet')}"
-    )
-    warnings.warn(text, TropalignWarning, stacklevel=4)
+    return replace(batch, codes=alphabet.codes_of(batch.letters)[0], alphabet=alphabet)
 
 
 def alphabet_of_rows(names: Sequence[str], rows: NDArray[np.uint8], file: str | None = None) -> Alphabet:

@@ -18,7 +18,7 @@ from tropalign.sequences.alphabet import Alphabet, AlphabetLike, alphabet_of
 from tropalign.sequences.batch import NO_QUALITY, SequenceBatch
 from tropalign.sequences.blocks import BlockReader, Policy, SequenceBlock, sources_of
 from tropalign.sequences.files import Source, file_name
-from tropalign.sequences.kinds import Evidence, Kind, Tally, alphabet_of_kind
+from tropalign.sequences.kinds import Evidence, Kind, Tally, alphabet_by
 from tropalign.sequences.mapped_store import is_store, taxa_of_stores
 from tropalign.sequences.taxa import Taxa
 from tropalign.sequences.texts import Texts, joined
@@ -127,8 +127,8 @@ def read_sequences(
 
 def check_asked(asked: Alphabet, counts: NDArray[np.int64], file: str) -> None:
     """Warn if the letters of a set, counted, contradict the alphabet that was asked for."""
-    kind = Tally.of_counts(counts).kind
-    judged = alphabet_of_kind(kind)
+    tally = Tally.of_counts(counts)
+    kind, judged = tally.kind, alphabet_by(tally.kind, tally)
     if kind in (Kind.PROTEIN, Kind.NUCLEOTIDE) and asked != judged and asked.judged:
         warnings.warn(
             f"{shown(file)}: read as {asked.name} as asked, but judged by its letters it is {judged.name}",

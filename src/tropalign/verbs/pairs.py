@@ -381,7 +381,7 @@ class PairsCommand(
         with untold():
             queries = self.batch(self.queries, wants_qualities)
             targets = self._database(self.targets, format_name, allowed)
-        queries, targets = agreed(queries, targets, self.alphabet == "auto")
+        queries, targets = agreed(queries, targets, self.alphabet == "auto", tells=True)
         check_same_alphabet(queries, targets)
         return queries, targets
 
