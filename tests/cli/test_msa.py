@@ -205,8 +205,12 @@ def test_a_file_that_is_named_twice(tmp_path, capsys):
         ("", 3, "the file is empty"),
         (">a\nMKV\n>b\n", 3, "record 'b': the sequence is empty: remove the record or use --skip-empty"),
         (">a\nMKV\n>a\nMKL\n", 3, "record 'a': records 1 and 2 have the same name: give each record its own"),
-        (">a\n---\n>b\nMKV\n", 3, "record 'a': the sequence is empty: remove the record or use --skip-empty"),
-        (">a\nMKVLAWMKT\n>b\n" + "ACGT" * 9 + "\n", 3, "record 'b': this is a nucleotide sequence by its letters"),
+        (
+            ">a\n---\n>b\nMKV\n",
+            3,
+            "record 'a': '-' at position 1 is a gap, and these sequences are not aligned: remove",
+        ),
+        (">a\nMKVLAWMKT\n>b\n" + "ACGT" * 9 + "\n", 3, "this is a protein by its letters, but record 'b' is a nucle"),
         (">a\nMKV\n>b\n" + "M" * 65_536 + "\n", 4, "record 'b' has 65,536 residues, and a family is aligned up to"),
     ],
 )
@@ -234,11 +238,12 @@ def test_small_families(text, rows, tmp_path, capsys):
         assert rows_in(out) == rows
 
 
-def test_gaps_are_noted_and_realigned(tmp_path, capsys):
+@pytest.mark.parametrize("words", [["--realign"], ["--gaps", "remove"]])
+def test_gaps_are_refused_or_removed(words, tmp_path, capsys):
     path, out = family_file(tmp_path, ">a\nMK-VLAW\n>b\nMKVLA.W\n"), tmp_path / "out.fa"
-    assert main(["msa", path, "-o", str(out)]) == 0
-    assert capsys.readouterr().err == f"tropalign: warning: {path}: 2 gaps in the sequences are left out\n"
-    assert main(["msa", path, "-o", str(out), "--realign"]) == 0
+    assert main(["msa", path, "-o", str(out)]) == 3
+    assert "line 2, record 'a': '-' at position 3 is a gap" in (said := capsys.readouterr().err) and "--gaps" in said
+    assert main(["msa", path, "-o", str(out), *words]) == 0
     assert capsys.readouterr().err == "" and rows_in(out) == {"a": "MKVLAW", "b": "MKVLAW"}
 
 
