@@ -128,7 +128,7 @@ def test_what_reading_raises_is_told(hmms, families, n_threads):
         yield "a", families[1].member(1)
         yield "b", "MKV-LAW"
 
-    with pytest.raises(InputError, match="record 'b': '-' at position .* is a gap"):
+    with pytest.raises(InputError, match=r"record 'b': '-' at position .* is a gap"):
         tropalign.search(hmms, proteins(), n_threads=n_threads)
 
 
