@@ -76,6 +76,9 @@ def test_duplicate_names_per_verb(line, rule, tmp_path, capsys):
     Path(paths["x"]).write_text(f">a;size=9\n{DNA}{DNA}\n>a;size=9\n{DNA}G{DNA}\n")
     Path(paths["y"]).write_text(f">c\n{DNA}{DNA}\n")
     words = [*line.format(**paths).split(), "-q", "-o", str(tmp_path / "out"), "--duplicate-names", rule]
+    if rule == "keep" and "clustalw" in line:  # whose guide tree is in Newick
+        assert main(words) == 3 and "two taxa are called 'a" in capsys.readouterr().err
+        return
     assert main(words) == (3 if rule == "error" else 0)
     said = capsys.readouterr().err
     assert ("records 1 and 2 have the same name" in said and "--duplicate-names number" in said) == (rule == "error")
@@ -92,11 +95,11 @@ def test_duplicate_names_are_numbered_or_kept(tmp_path):
         ta.read_sequences(path, duplicate_names="drop")
 
 
-@pytest.mark.parametrize("text", [">a\n;old comment\nACGT\n", ">a\nACGT\n; comment\nACGT\n", ";first\n>a\nACGT\n"])
+@pytest.mark.parametrize("text", [">a\n;old comment\nACGT\n", ">a\nACGT\n; comment\nACGT\n", "; first\n>a\nACGT\n"])
 def test_comment_lines_are_refused(text, tmp_path):
     path = tmp_path / "x.fa"
     path.write_text(text)
-    with pytest.raises(InputError, match=r"line \d.*';'"):
+    with pytest.raises(InputError, match=r"line \d(.*';'|: this is neither FASTA nor FASTQ)"):
         ta.read_sequences(path)
 
 
