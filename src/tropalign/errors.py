@@ -94,6 +94,11 @@ def named(argument: str) -> str:
     return _OPTIONS.get(argument, f"--{argument.replace('_', '-')}") if has_options() else argument
 
 
+def said(argument: str, value: str) -> str:
+    """An argument with a value as whoever called writes it: ``--gaps remove`` or ``gaps="remove"``."""
+    return f"{named(argument)} {value}" if has_options() else f'{argument}="{value}"'
+
+
 def has_options() -> bool:
     """Whether `named` gives options: what is sent to other processes says so there."""
     return bool(_named_by)

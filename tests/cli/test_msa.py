@@ -286,3 +286,12 @@ def test_annotation_that_is_not_kept_is_named(option, lines, wanted, tmp_path, c
     told = capsys.readouterr().err
     assert f"warning: {old}: annotation is not kept: {wanted}\n" in told if wanted else "annotation" not in told
     assert ("#=GS a DE a protein" in out.read_text()) == any("DE a protein" in line for line in lines)
+
+
+@pytest.mark.parametrize("words", [["--realign"], ["--gaps", "remove"]])
+def test_gaps_are_refused_or_removed(words, tmp_path, capsys):
+    path, out = family_file(tmp_path, ">a\nMK-VLAW\n>b\nMKVLA.W\n"), tmp_path / "out.fa"
+    assert main(["msa", path, "-o", str(out)]) == 3
+    assert "line 2, record 'a': '-' at position 3 is a gap" in (said := capsys.readouterr().err) and "--gaps" in said
+    assert main(["msa", path, "-o", str(out), *words]) == 0
+    assert capsys.readouterr().err == "" and rows_in(out) == {"a": "MKVLAW", "b": "MKVLAW"}

@@ -200,7 +200,7 @@ BAD = {
         "alignment 1 cannot be read (Could not parse file: missing // terminator after MSA): mend it",
     ),
     "gaps in sequences": (
-        b">a\nMK-V\n", "sequences", "record 'a': the sequence holds gaps (-): give sequences that are not aligned"
+        b">a\nMK-V\n", "sequences", "record 'a': '-' at position 3 is a gap, and these sequences are not aligned"
     ),
     "a sequence without a residue": (
         b">a\n*\n", "sequences",

@@ -6,7 +6,8 @@ import pytest
 
 import tropalign as ta
 from tropalign.phylo.reference_rows import states_of
-from tropalign.sequences.alphabet import ALPHABETS, Alphabet, alphabet_named, byte_counts, judge_alphabet
+from tropalign.sequences.alphabet import ALPHABETS, Alphabet, alphabet_named, byte_counts
+from tropalign.sequences.kinds import judge_alphabet
 
 
 def letters(text):

@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 
 import tropalign as ta
 from tropalign.sequences import records as module
-from tropalign.sequences.blocks import READS, SEQUENCES, BlockReader, Policy, blocks_of, survey
+from tropalign.sequences.blocks import READS, SEQUENCES, BlockReader, Policy, blocks_of, survey, survey_of, with_gaps
 
+REMOVING = with_gaps(READS, "remove")
 READS_TEXT = b">a one\nAC-GT\nac\n>\nA.C\n>b\n\n>a\nNN__\n"
 
 
@@ -39,16 +40,18 @@ def reads(tmp_path):
 
 def test_reads_as_they_come(reads):
     with pytest.warns(ta.TropalignWarning, match="the name 'a' is there already: reads of one name are numbered"):
-        (block,) = blocks_of(reads)
+        (block,) = blocks_of(reads, policy=REMOVING)
     assert records([block]) == [("a", "ACGTac"), ("read_2", "AC"), ("b", ""), ("a_2", "NN")]
     assert block.numbers.tolist() == [1, 2, 3, 4] and block.descriptions[0] == "one" and block.file == str(reads)
 
 
 def test_each_rule_of_a_policy_by_itself(reads):
     def read(**rules):
-        return records(BlockReader(reads, Policy(**{"names_records": True, "empty": "keep", **rules})))
+        return records(BlockReader(reads, Policy(**{"names_records": True, "empty": "keep", "gaps": "keep", **rules})))
 
-    assert read()[0] == ("a", "AC-GTac") and read(leaves_gaps_out=True)[0] == ("a", "ACGTac")
+    assert read()[0] == ("a", "AC-GTac") and read(gaps="remove")[0] == ("a", "ACGTac")
+    with pytest.raises(ta.InputError, match=r"reads.fa, line 2, record 'a': '-' at position 3 is a gap, and"):
+        read(gaps="refuse")
     assert [name for name, _ in read(empty="skip")] == ["a", "read_2", "a"]
     with pytest.raises(ta.InputError, match="record 'b': the sequence is empty: remove the record or use skip_empty"):
         read(empty="refuse")
@@ -121,7 +124,7 @@ def test_other_reads_than_files():
     pairs = {"a": "MKV", "b": b"WW"}
     for reads in (batch, list(batch), [("a", "MKV"), ("b", "WW")], pairs.items(), pairs):
         assert records(blocks_of(reads)) == [("a", "MKV"), ("b", "WW")]
-    assert records(blocks_of((pair for pair in [("a", "M-K")]), taken=["x"])) == [("a", "MK")]
+    assert records(blocks_of((pair for pair in [("a", "M-K")]), taken=["x"], policy=REMOVING)) == [("a", "MK")]
     assert list(blocks_of([])) == []
     with pytest.raises(ta.InputError, match="None is no sequence"):
         list(blocks_of([("a", None)]))
@@ -130,11 +133,11 @@ def test_other_reads_than_files():
 
 
 def test_survey(reads, tmp_path):
-    found = survey(reads)
+    found = survey_of(blocks_of(reads, policy=REMOVING))
     assert found.n_reads == 4 and found.lengths.tolist() == [6, 2, 0, 2] and found.lengths.dtype == np.int64
     packed, parts = tmp_path / "x.gz", [tmp_path / "1", tmp_path / "2"]
     packed.write_bytes(gzip.compress(READS_TEXT))
-    assert survey(packed).sha256 == found.sha256
+    assert survey_of(blocks_of(packed, policy=REMOVING)).sha256 == found.sha256
     parts[0].write_bytes(b">a one\nACGTac\n>read_2\nAC\n>b\n")
     parts[1].write_bytes(b">a\nNN\n")
     with warnings.catch_warnings():
@@ -149,7 +152,7 @@ def test_survey(reads, tmp_path):
     digests = {found.sha256}
     for other in others:
         reads.write_bytes(other)
-        digests.add(survey(reads).sha256)
+        digests.add(survey_of(blocks_of(reads, policy=REMOVING)).sha256)
     assert len(digests) == 4 and all(len(digest) == 64 for digest in digests)
     for source in ("-", io.BytesIO(READS_TEXT), [str(reads), "-"]):
         with pytest.raises(ta.InputError, match="it cannot be read twice: write the reads to a file first"):
@@ -236,7 +239,7 @@ def test_reading_many_short_records_takes_little_beside_their_names(tmp_path):
 
 
 def test_read_policy_is_that_of_place():
-    assert Policy(True, True, True, "keep", True) == READS
+    assert Policy("refuse", True, True, "keep", True) == READS
     assert hashlib.sha256(b"").hexdigest() != survey([]).sha256
 
 

@@ -66,7 +66,7 @@ def test_files_without_any_and_stores_hold_none(tmp_path, reads):
 def test_empty_reads_and_gaps_leave_theirs_out(tmp_path):
     path = tmp_path / "a.fq"
     path.write_text("@a\nA-C\n+\n!5I\n@b\n\n+\n\n@c\nGT\n+\n#$\n")
-    assert scores_of(read_sequences(path, qualities=True, skip_empty=True, gaps="drop")) == [[0, 40], [2, 3]]
+    assert scores_of(read_sequences(path, qualities=True, skip_empty=True, gaps="remove")) == [[0, 40], [2, 3]]
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])

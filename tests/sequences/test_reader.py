@@ -60,14 +60,14 @@ def test_reads_fastq_and_several_files(tmp_path):
 
 def test_unknown_letters_are_counted(tmp_path):
     path = tmp_path / "a.fa"
-    path.write_text(">a\nMKV-L?\n>b\nMKV\n")
-    with pytest.warns(ta.TropalignWarning, match="2 letters outside the protein alphabet, the first '-' at position 4"):
+    path.write_text(">a\nMKV1L?\n>b\nMKV\n")
+    with pytest.warns(ta.TropalignWarning, match="2 letters outside the protein alphabet, the first '1' at position 4"):
         batch = ta.read_sequences(path)
     assert ta.PROTEIN.decode(batch.codes[:6]) == "MKVXLX"
     with pytest.raises(ta.InputError) as error:
         ta.read_sequences(path, strict=True)
     assert str(error.value) == (
-        f"{path}, record 'a': 2 letters outside the protein alphabet, the first '-' at position 4: mend them or leave "
+        f"{path}, record 'a': 2 letters outside the protein alphabet, the first '1' at position 4: mend them or leave "
         "strict out"
     )
 
@@ -115,6 +115,7 @@ def test_what_files_look_like_besides(data, names, texts, tmp_path):
     assert batch.names == names and [batch.text(k) for k in range(len(batch))] == texts
 
 
+OR_ELSE = 'or read with duplicate_names="number" or duplicate_names="keep"'
 NEITHER = "this is neither FASTA nor FASTQ: a record begins with '>' or '@'"
 NO_NAME = "the header holds no name: write one right after the '>' or '@'"
 TRUNCATED = "the compressed file is truncated: fetch or write it again"
@@ -141,7 +142,7 @@ NO_LETTER = "a byte outside ASCII in a sequence: mend the record (names may hold
         (
             b">a\nMKV\n>b\nMKV\n>a\nMKL\n",
             ", record 'a'",
-            "records 1 and 3 have the same name: give each record its own",
+            f"records 1 and 3 have the same name: give each record its own, {OR_ELSE}",
         ),
         (b"@a\nACGT\n+\nII\n", ", line 4", "Length of sequence and qualities differ: mend the record"),
         (b"@a\nACGT\n+\n", ", line 4", "Premature end of file encountered: mend the record"),
@@ -173,7 +174,7 @@ def test_one_name_in_two_files(tmp_path):
     with pytest.raises(ta.InputError) as error:
         ta.read_sequences([one, two])
     assert str(error.value) == (
-        f"{two}, record 'b': record 3, and record 2 of {one}, have the same name: give each record its own"
+        f"{two}, record 'b': record 3, and record 2 of {one}, have the same name: give each record its own, {OR_ELSE}"
     )
 
 

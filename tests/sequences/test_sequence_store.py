@@ -9,7 +9,7 @@ import pytest
 
 import tropalign
 from tropalign.errors import InputError, ResourceError, UsageError
-from tropalign.sequences.blocks import READS, BlockReader, Policy, survey
+from tropalign.sequences.blocks import READS, BlockReader, Policy, survey, with_gaps
 from tropalign.sequences.mapped_store import ARRAYS, END, END_BYTES, is_store
 from tropalign.sequences.record_text import STORE_MAGIC
 from tropalign.sequences.store import SequenceStore
@@ -49,9 +49,22 @@ def test_everything_is_kept_as_it_was_written(store):
     store.verify()
 
 
-@pytest.mark.parametrize("policy", [READS, Policy(empty="skip"), Policy(empty="keep"), Policy(True, empty="skip")])
+@pytest.mark.parametrize(
+    "policy",
+    [
+        with_gaps(READS, "remove"),
+        *(Policy(gaps, empty=empty) for gaps in ("keep", "remove") for empty in ("skip", "keep")),
+    ],
+)
 def test_each_policy_reads_it_as_the_file(fasta, store, policy):
     assert blocks(store.path, policy) == blocks(fasta, policy)
+
+
+def test_refused_like_the_file(store):
+    with pytest.raises(InputError, match=r"x\.tdb, record 'c': '-' at position 3 is a gap, and these sequences are"):
+        tropalign.read_sequences(store.path)
+    with pytest.raises(InputError, match=r"x\.tdb, record 'b': the sequence is empty"):
+        tropalign.read_sequences(store.path, gaps="remove")
 
 
 def test_large_ones_in_blocks_from_any_source(tmp_path):

@@ -340,7 +340,7 @@ def _read(file: os.PathLike[str]) -> tuple[list[str], list[NDArray[np.uint8]]]:
     """Names and letters of a file's records."""
     names: list[str] = []
     texts: list[NDArray[np.uint8]] = []
-    for block in BlockReader(file, Policy()):
+    for block in BlockReader(file, Policy(gaps="keep")):
         names += block.names
         texts += np.split(block.letters, block.offsets[1:-1])
     return names, texts

@@ -17,7 +17,7 @@ from tropalign.sequences.batch import SequenceBatch
 from tropalign.sequences.files import Source, file_name
 from tropalign.sequences.inputs import named_file
 from tropalign.sequences.kinds import check_kinds
-from tropalign.sequences.reader import GapRule, read_sequences
+from tropalign.sequences.reader import read_sequences
 
 #: Residues of a sequence at most: columns of posteriors have 16 bits.
 MOST_RESIDUES = 65_535
@@ -28,32 +28,24 @@ def read_family(
     alphabet: AlphabetLike | None = None,
     *,
     is_judged: bool | None = None,
-    is_realigned: bool = False,
-    skip_empty: bool = False,
-    strict: bool = False,
+    **how: Any,
 ) -> SequenceBatch:
-    """The sequences of all files as one family; gaps are left out.
+    """The sequences of all files as one family.
 
     Parameters
     ----------
     is_judged
         Sequences of two kinds are told apart; where no alphabet is named, when not given.
-    is_realigned
-        Gaps are expected, and no note is made of them.
+    how
+        Further arguments of `read_sequences`.
 
     Raises
     ------
     InputError
         What `read_sequences` raises, and what `check_family` does.
-
-    Warns
-    -----
-    TropalignWarning
-        There were gaps.
     """
-    gaps: GapRule = "drop" if is_realigned else "note"
     sources = list(paths)
-    batch = read_sequences(sources, alphabet=alphabet, skip_empty=skip_empty, strict=strict, gaps=gaps)
+    batch = read_sequences(sources, alphabet=alphabet, **how)
     file = file_name(sources[0]) if len(sources) == 1 else None
     check_family(batch, alphabet is None if is_judged is None else is_judged, file)
     return batch

@@ -20,6 +20,7 @@ from tropalign.results.multiple import MultipleAlignment
 from tropalign.sequences import aligned_files
 from tropalign.sequences.alphabet import AlphabetLike, alphabet_of
 from tropalign.sequences.files import file_name
+from tropalign.sequences.kinds import alphabet_of_rows
 
 if TYPE_CHECKING:
     from tropalign.sequences.files import Source
@@ -42,14 +43,14 @@ def read_alignment(path: Source, *, alphabet: AlphabetLike | None = None) -> Mul
     Raises
     ------
     InputError
-        No alignment, rows of unequal lengths, or two rows of one name.
+        No alignment, rows of unequal lengths, two rows of one name; nucleotides and proteins without an ``alphabet``.
 
     Examples
     --------
     >>> tropalign.read_alignment("examples/16s/ref.phy.gz").shape
     (802, 3644)
     """
-    return _alignment(*aligned_files.read_described(path), alphabet)
+    return _alignment(*aligned_files.read_described(path), alphabet, file_name(path))
 
 
 def _alignment(
@@ -57,8 +58,10 @@ def _alignment(
     letters: NDArray[np.uint8],
     descriptions: tuple[str, ...],
     alphabet: AlphabetLike | None,
+    file: str,
 ) -> MultipleAlignment:
-    made = MultipleAlignment.from_rows(names, letters, None if alphabet is None else alphabet_of(alphabet))
+    kind = alphabet_of_rows(names, letters, file) if alphabet is None else alphabet_of(alphabet)
+    made = MultipleAlignment.from_rows(names, letters, kind)
     return replace(made, sequences=replace(made.sequences, descriptions=descriptions)) if any(descriptions) else made
 
 
@@ -74,7 +77,7 @@ def read_to_extend(path: Source, *, alphabet: AlphabetLike | None = None) -> Mul
     if annotation:
         text = f"{shown(file_name(path))}: annotation is not kept: {listed(annotation)}"
         warnings.warn(text, TropalignWarning, stacklevel=2)
-    return _alignment(names, letters, descriptions, alphabet)
+    return _alignment(names, letters, descriptions, alphabet, file_name(path))
 
 
 def write_alignment(

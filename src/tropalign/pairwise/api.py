@@ -54,6 +54,7 @@ from tropalign.sequences import SequenceBatch, read_sequences
 from tropalign.sequences.alphabet import AlphabetLike
 from tropalign.sequences.batch import Sequences
 from tropalign.sequences.inputs import letters_of, named_file, named_texts
+from tropalign.sequences.kinds import agreed, untold
 from tropalign.sequences.translation import Frames
 
 #: Cells of all pairs of a list up to which these are aligned one after another: more take longer than a task begins.
@@ -198,8 +199,13 @@ def align_all(call: AllArguments) -> Iterator[AlignmentTable]:
             "translate aligns queries with targets, says what they are and takes both strands: give both, and leave "
             "alphabet and strand out"
         )
-    batch = batch_of(call.queries, call.alphabet)
-    others = None if call.targets is None else batch_of(call.targets, call.alphabet)
+    if call.targets is None:
+        batch, others = batch_of(call.queries, call.alphabet), None
+    else:
+        with untold():
+            batch, others = batch_of(call.queries, call.alphabet), batch_of(call.targets, call.alphabet)
+        if call.translate is None:
+            batch, others = agreed(batch, others, call.alphabet is None)
     sides: tuple[SequenceBatch | Frames, SequenceBatch | Frames | None] = (batch, others)
     if others is not None and call.translate is not None:
         check_sides(call.translate)

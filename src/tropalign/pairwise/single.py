@@ -24,7 +24,8 @@ from tropalign.scoring import Gap, SubstitutionMatrix
 from tropalign.scoring.letter_scores import letters_and_scores
 from tropalign.scoring.names import canonical, shipped
 from tropalign.sequences import Alphabet
-from tropalign.sequences.alphabet import LEAST_JUDGED, NUCLEOTIDE, AlphabetLike, alphabet_of, judge_text
+from tropalign.sequences.alphabet import AlphabetLike, alphabet_of
+from tropalign.sequences.kinds import Kind, Tally, alphabet_by, together
 
 if TYPE_CHECKING:
     from tropalign._native import PairAligner
@@ -87,14 +88,11 @@ def alphabet_for(matrix: Any, texts: tuple[str, str], words: tuple[str, str] = (
     """
     if isinstance(matrix, SubstitutionMatrix):
         return matrix.alphabet
-    sides = [text.encode("latin-1", "replace") for text in texts]
-    first, second = (judge_text(side) for side in sides)
-    if first is second:
-        return first
-    plain = next((side for side, judged in zip(sides, (first, second), strict=True) if judged is NUCLEOTIDE), b"")
-    if len(plain) >= LEAST_JUDGED and all(sides):
-        raise of_two_alphabets(first, second, words)
-    return judge_text(b"".join(sides))
+    first, second = (Tally.of_text(text.encode("latin-1", "replace")) for text in texts)
+    kinds = first.kind, second.kind
+    if {*kinds} == {Kind.PROTEIN, Kind.NUCLEOTIDE}:
+        raise of_two_alphabets(alphabet_by(kinds[0], first), alphabet_by(kinds[1], second), words)
+    return alphabet_by(together(kinds), first + second)
 
 
 def columns(

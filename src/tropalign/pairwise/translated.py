@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from tropalign.errors import InputError, UsageError, named
 from tropalign.pairwise.selection import selected
 from tropalign.sequences import NUCLEOTIDE, PROTEIN, SequenceBatch
+from tropalign.sequences.kinds import read_as
 from tropalign.sequences.translation import FRAMES, Frames, codon_table
 
 Index = NDArray[np.int64]
@@ -71,6 +72,7 @@ def side_of(
         They are not nucleotides where they are to be translated, or not proteins where they are not.
     """
     is_translated = translate in (side, "both")
+    batch = read_as(NUCLEOTIDE if is_translated else PROTEIN, batch)
     if batch.alphabet == (NUCLEOTIDE if is_translated else PROTEIN):
         return Frames.of(batch, code) if is_translated else batch
     wrong = "these are to be translated" if is_translated else "only the other side is translated"

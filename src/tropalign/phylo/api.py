@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
-from typing import Any
+from typing import Any, Literal
 
 from tropalign.devices.arguments import ComputeArguments
 from tropalign.devices.names import device_names
@@ -24,7 +24,7 @@ from tropalign.phylo.task import PlaceTask
 from tropalign.results.placements import Placements
 from tropalign.sequences import SequenceBatch
 from tropalign.sequences.batch import Sequences
-from tropalign.sequences.blocks import blocks_of
+from tropalign.sequences.blocks import READS, blocks_of, with_gaps
 from tropalign.sequences.files import Source
 from tropalign.sequences.mates import MatedBlocks
 
@@ -47,6 +47,9 @@ class PlaceArguments(StrandOption, ComputeArguments):
         default="program",
         kw_only=True,
         doc='A PlacementScoring, "program" (PaPaRa 2.5) or "paper" (Alachiotis, Berger and Stamatakis 2012).',
+    )
+    gaps: Literal["refuse", "remove"] = argument(
+        default="refuse", kw_only=True, doc="Gap letters (``-``, ``.``, ``_``, ``~``) in reads: an error, or removed."
     )
     prune: bool = argument(
         default=True, kw_only=True, doc="Leaves out branches that surely score less; the result is the same."
@@ -102,7 +105,10 @@ def place(call: PlaceArguments) -> Iterator[Placements]:
     if mates is not None:
         check_mates(package)
     files: Any = reads
-    blocks = iter(blocks_of(reads, package.names) if mates is None else MatedBlocks(files, mates, package.names))
+    policy = with_gaps(READS, call.gaps)
+    blocks = iter(
+        blocks_of(reads, package.names, policy) if mates is None else MatedBlocks(files, mates, package.names, policy)
+    )
     first = next(blocks, None)
     if first is None:
         return iter(())

@@ -22,7 +22,8 @@ from tropalign.phylo.scoring import GAP_FLAGS, GapFlags
 from tropalign.phylo.tree import Tree, parse_tree, read_tree
 from tropalign.properties import cached_property
 from tropalign.sequences.aligned_files import read_alignment
-from tropalign.sequences.alphabet import AlphabetLike, alphabet_named, alphabet_of, byte_counts, judge_counts
+from tropalign.sequences.alphabet import GAP_LETTERS, AlphabetLike, alphabet_named, alphabet_of, byte_counts
+from tropalign.sequences.kinds import alphabet_of_rows
 
 if TYPE_CHECKING:
     from tropalign._native import BranchBounds
@@ -193,7 +194,7 @@ class ReferencePackage:
         names
             One per row, no two the same.
         letters : uint8, shape (n_rows, n_columns)
-            Bytes of ASCII letters; ``-`` and ``.`` are gaps.
+            Bytes of ASCII letters; ``-``, ``.``, ``_`` and ``~`` are gaps.
         tree
             A tree whose tips have the rows' names, or its Newick text.
         alphabet
@@ -244,16 +245,20 @@ class ReferencePackage:
         if alphabet is not None:
             alphabet = alphabet_of(alphabet)
         if alphabet is None:
-            alphabet = judge_counts(np.where(np.isin(np.arange(256), list(b"-._?*")), 0, counts))
+            alphabet = alphabet_of_rows(names, letters, file)
         states = states_of(alphabet)
         if counts[~states.known].any():
             warn_of_unknown(names, letters, states, file)
-        n_letters, n_gaps = column_counts(letters, counts, states)
+        plain = letters
+        if counts[(other_gaps := list(GAP_LETTERS.replace("-", "").encode()))].any():
+            plain = np.where(np.isin(letters, other_gaps), np.uint8(ord("-")), letters)
+            counts = byte_counts(plain.reshape(-1))
+        n_letters, n_gaps = column_counts(plain, counts, states)
         columns = np.flatnonzero(n_letters)
         if not len(columns):
             raise InputError("no column of the alignment holds a letter", file=file)
         share = int(n_gaps[columns].sum()) / (len(names) * len(columns))
-        maker = branch_maker(tree, letters, row, columns, states, gap_flags, share, resolve_threads(n_threads))
+        maker = branch_maker(tree, plain, row, columns, states, gap_flags, share, resolve_threads(n_threads))
         planes, distinct = maker.planes()
         return cls(names, letters, tree, states, gap_flags, columns, planes, distinct)
 

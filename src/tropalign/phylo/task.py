@@ -40,7 +40,9 @@ from tropalign.phylo.reference_rows import StateAlphabet
 from tropalign.phylo.scorer import Best, Ranking, Scorer, Scores, Sets, encoded, joined
 from tropalign.phylo.scoring import PlacementScoring
 from tropalign.results.placements import Placements, concatenate
+from tropalign.sequences.alphabet import byte_counts
 from tropalign.sequences.blocks import SequenceBlock, Survey
+from tropalign.sequences.kinds import Evidence, Kind
 from tropalign.sequences.mates import BETWEEN
 from tropalign.sequences.strands import reverse_complement
 
@@ -210,7 +212,22 @@ class PlaceTask:
     def _on_gpu(self, device: Gpu, texts: list[Sets], others: list[Sets], progress: Progress | None) -> Scores:
         return self.scorer.on_gpu(texts, others, device, progress)
 
+    def _check_kinds(self, block: Reads) -> None:
+        """Refuse proteins for a reference of nucleotides, and the other way round."""
+        alphabet, evidence = self.package.states.alphabet, Evidence()
+        if not alphabet.judged:
+            return
+        evidence.add(block.names, block.letters, block.offsets, byte_counts(block.letters))
+        wrong = Kind.PROTEIN if alphabet.has_strands else Kind.NUCLEOTIDE
+        if wrong in evidence.certain:
+            raise InputError(
+                f"by its letters the read is a {wrong.name.lower()} sequence, and the reference holds "
+                f"{alphabet.name} sequences: give reads of the same kind, or another reference",
+                record=evidence.certain[wrong][0],
+            )
+
     def _warn_of_unknown(self, block: Reads) -> None:
+        self._check_kinds(block)
         states = self.package.states
         unknown = ~states.known[block.letters] & (block.letters != BETWEEN)
         if self._is_warned or not unknown.any():

@@ -32,7 +32,7 @@ from tropalign.results.found_hits import in_all_targets, of_all_queries
 from tropalign.results.hits import Hits, judged
 from tropalign.results.threshold_options import Thresholds
 from tropalign.sequences.batch import Sequences
-from tropalign.sequences.blocks import TARGETS, SequenceBlock, blocks_of
+from tropalign.sequences.blocks import TARGETS, SequenceBlock, blocks_of, with_gaps
 from tropalign.sequences.files import Source, is_stream, opened, size_of
 
 if TYPE_CHECKING:
@@ -53,6 +53,11 @@ class HitArguments(ForeignOption, ComputeArguments):
         default=None,
         kw_only=True,
         doc="Called with the number of comparisons of a model with a target that have been decided.",
+    )
+    gaps: Literal["refuse", "remove"] = argument(
+        default="refuse",
+        kw_only=True,
+        doc="Gap letters (``-``, ``.``, ``_``, ``~``) in files of sequences: an error, or removed.",
     )
 
 
@@ -176,7 +181,7 @@ def _hits(
     memory_bytes = default_budget() if allowed is None else allowed
     task = task_of(
         model_source(models, memory_bytes, skip_foreign=call.skip_foreign),
-        target_source(sequences, memory_bytes),
+        target_source(sequences, memory_bytes, call.gaps),
         options,
         thresholds,
         orientation=orientation,
@@ -289,18 +294,19 @@ class _Opener:
     """Opens sequences, here or on a worker that sees the same files."""
 
     sequences: Any
+    gaps: str = "refuse"
 
     def __call__(self) -> Iterable[SequenceBlock]:
-        return blocks_of(self.sequences, policy=TARGETS)
+        return blocks_of(self.sequences, policy=with_gaps(TARGETS, self.gaps))
 
     def __getstate__(self) -> dict[str, Any]:
         given = self.sequences
         if isinstance(given, list | tuple):
             given = [os.path.abspath(item) if isinstance(item, str | os.PathLike) else item for item in given]
-        return {"sequences": given}
+        return {"sequences": given, "gaps": self.gaps}
 
 
-def target_source(sequences: Any, memory_bytes: int) -> TargetSource:
+def target_source(sequences: Any, memory_bytes: int, gaps: str = "refuse") -> TargetSource:
     """Sequences from whatever holds them; they are read when a search asks for them."""
     if _is_file(sequences):
         sequences = [sequences]
@@ -313,4 +319,4 @@ def target_source(sequences: Any, memory_bytes: int) -> TargetSource:
     keep_bytes = int(KEEP_SHARE * memory_bytes)
     if can_reopen:
         keep_bytes = min(keep_bytes, MOST_KEPT_BYTES)
-    return TargetSource(_Opener(sequences), keep_bytes, can_reopen, n_expected)
+    return TargetSource(_Opener(sequences, gaps), keep_bytes, can_reopen, n_expected)

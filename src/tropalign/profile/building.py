@@ -22,7 +22,7 @@ from tropalign.profile.calibration import SEED, calibrate
 from tropalign.profile.model_files import model_of_fields
 from tropalign.profile.models import Model, from_pyhmmer, tables_of
 from tropalign.profile.proteins import BACKGROUND, EASEL_CODES, LETTERS
-from tropalign.sequences.alphabet import LEAST_JUDGED
+from tropalign.sequences.kinds import CERTAIN
 
 #: Bits of the control register MXCSR.
 _FTZ, _DAZ = 0x8000, 0x0040
@@ -119,7 +119,7 @@ def refuse_nucleotides(
         if not IS_NUCLEOTIDE[residues].all():
             return
         n += len(residues)
-    if n >= LEAST_JUDGED:
+    if n >= CERTAIN:
         raise InputError(
             f"this is {what} of nucleotides (A, C, G, T, U, N alone), and search is for proteins: translate it "
             f"(tropalign.translate), search with nhmmer, or say {named('alphabet')} protein",

@@ -119,14 +119,14 @@ def align_to_model(call: ModelArguments) -> MultipleAlignment:
 
 
 def read_members(paths: list[Any], model: FamilyModel, alphabet: str = "auto", **how: Any) -> SequenceBatch:
-    """The sequences of files that are to be aligned to a model; `how` goes to `read_sequences`. Gaps are left out.
+    """The sequences of files that are to be aligned to a model; `how` goes to `read_sequences`.
 
     Each is judged by its letters, unless the alphabet is named.
     """
     own, file = model.letters.alphabet, file_name(paths[0]) if len(paths) == 1 else None
     if alphabet not in ("auto", own.name):
         raise InputError(_of_another_kind(alphabet, model), file=file)
-    batch = read_sequences(paths, alphabet=None if alphabet == "auto" else own, **{"gaps": "note", **how})
+    batch = read_sequences(paths, alphabet=None if alphabet == "auto" else own, **how)
     if batch.alphabet != own:
         batch = replace(batch, codes=own.codes_of(batch.letters)[0], alphabet=own)
     check_members(batch, model, alphabet == "auto", file)

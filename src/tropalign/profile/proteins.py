@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, Final
 
 import numpy as np
@@ -17,8 +18,9 @@ from tropalign import _native
 from tropalign.errors import InputError, shown, warn
 from tropalign.properties import cached_property
 from tropalign.sequences import texts
-from tropalign.sequences.alphabet import NUCLEOTIDE, judge_alphabet
+from tropalign.sequences.alphabet import NUCLEOTIDE
 from tropalign.sequences.blocks import SequenceBlock
+from tropalign.sequences.kinds import judge_alphabet
 
 LETTERS: Final = "ACDEFGHIKLMNPQRSTVWY-BJZOUX*~"
 #: How many of the codes are amino acids.
@@ -98,6 +100,8 @@ class Proteins:
         Sequence k is ``codes[offsets[k]:offsets[k + 1]]``.
     first
         The number of the first one among all.
+    accessions
+        Of each, "" if it has none; empty if no sequence has one.
     """
 
     #: To workers elsewhere (`tropalign.execution.references`): every batch of models needs each block, and each pass
@@ -109,12 +113,13 @@ class Proteins:
     codes: NDArray[np.uint8]
     offsets: NDArray[np.int64]
     first: int = 0
+    accessions: Sequence[str] = ()
 
     def __len__(self) -> int:
         return len(self.names)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Proteins, (self.names, self.descriptions, self.codes, self.offsets, self.first)
+        return Proteins, (self.names, self.descriptions, self.codes, self.offsets, self.first, self.accessions)
 
     @property
     def lengths(self) -> NDArray[np.int64]:
@@ -137,7 +142,8 @@ class Proteins:
         at, to = int(self.offsets[begin]), int(self.offsets[end])
         offsets = self.offsets[begin : end + 1] - at
         names, descriptions = (texts.part(every, begin, end) for every in (self.names, self.descriptions))
-        return Proteins(names, descriptions, self.codes[at:to], offsets, self.first + begin)
+        accessions = self.accessions[begin:end]
+        return Proteins(names, descriptions, self.codes[at:to], offsets, self.first + begin, accessions)
 
 
 class Collected:
@@ -186,7 +192,14 @@ class Collected:
             codes=self._codes[: self._n_codes],
             offsets=np.cumsum(lengths),
             first=self._pieces[0].first if self._pieces else 0,
+            accessions=_accessions(self._pieces),
         )
+
+
+def _accessions(pieces: Sequence[Proteins]) -> tuple[str, ...]:
+    if not any(piece.accessions for piece in pieces):
+        return ()
+    return tuple(chain.from_iterable(piece.accessions or ("",) * len(piece) for piece in pieces))
 
 
 class Encoder:
@@ -232,7 +245,7 @@ class Encoder:
             )
         if bits > MOST_CODE_BITS:
             self._settle(block, codes)
-        found = Proteins(block.names, block.descriptions, codes, block.offsets, self.n)
+        found = Proteins(block.names, block.descriptions, codes, block.offsets, self.n, block.accessions)
         self.n += len(block)
         return found
 

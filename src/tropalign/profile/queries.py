@@ -23,6 +23,7 @@ from tropalign.profile.proteins import EASEL_CODES, UNKNOWN, Encoder
 from tropalign.sequences.aligned_files import is_alignment, read_alignment
 from tropalign.sequences.blocks import TARGETS, blocks_of
 from tropalign.sequences.files import Source, file_name, is_stream, opened, with_line_feeds
+from tropalign.sequences.flat_files import BEGINS, is_pir
 from tropalign.sequences.records import records_of_file
 
 STOCKHOLM = b"# STOCKHOLM"
@@ -146,10 +147,12 @@ def _judged(begin: bytes, stream: io.BufferedReader, file: str) -> tuple[str, io
     """The kind of a file's queries, and the file from its begin."""
     if begin.startswith((TEXT, OLD_TEXT)) or is_binary(begin):
         return "models", stream
+    if begin.startswith((b"@", *BEGINS)) or is_pir(begin):
+        return "sequences", stream
     if begin.startswith(b">"):
         data = io.BytesIO(stream.read())
         data.name = file
-        has_gaps = any(not line.startswith(b">") and (b"-" in line or b"." in line) for line in data)
+        has_gaps = any(not line.startswith(b">") and any(gap in line for gap in (b"-", b".", b"~")) for line in data)
         data.seek(0)
         return "alignment" if has_gaps else "sequences", io.BufferedReader(data)
     if begin.startswith(b"@"):

@@ -94,7 +94,7 @@ def _search(model: Any, target: Any, models: Models, sequences: Proteins) -> dic
         "n_targets": len(sequences),
         "n_target_residues": len(sequences.codes),
         "names": tuple(sequences.names[k] for k in rows),
-        "accessions": ("",) * len(rows),
+        "accessions": tuple(accessions[k] for k in rows) if (accessions := sequences.accessions) else ("",) * len(rows),
         "descriptions": tuple(sequences.descriptions[k] for k in rows),
     }
 
@@ -104,8 +104,14 @@ def _scan(model: Any, target: Any, models: Models, sequences: Proteins) -> dict[
     lengths = sequences.lengths.tolist()
     return {
         "queries": tuple(
-            Query(name, length, "", text)
-            for name, text, length in zip(sequences.names, sequences.descriptions, lengths, strict=True)
+            Query(name, length, accession, text)
+            for name, text, accession, length in zip(
+                sequences.names,
+                sequences.descriptions,
+                sequences.accessions or ("",) * len(sequences),
+                lengths,
+                strict=True,
+            )
         ),
         "first_query": sequences.first,
         "query": target,

@@ -16,8 +16,9 @@ from tropalign.properties import cached_property
 from tropalign.results.columns import Chosen, Rows
 from tropalign.results.format_names import MultipleFormat
 from tropalign.results.multiple_display import block_html, block_text
-from tropalign.sequences.alphabet import GAP_LETTERS, Alphabet, judge_alphabet
+from tropalign.sequences.alphabet import GAP_LETTERS, Alphabet
 from tropalign.sequences.batch import SequenceBatch
+from tropalign.sequences.kinds import alphabet_of_rows
 
 if TYPE_CHECKING:
     import os
@@ -128,6 +129,8 @@ class MultipleAlignment(Rows[str]):
         ------
         ValueError
             No rows, rows of different lengths, or another number of names.
+        InputError
+            Nucleotides and proteins, and no `alphabet`.
 
         Examples
         --------
@@ -140,8 +143,8 @@ class MultipleAlignment(Rows[str]):
             raise ValueError("an alignment is made of rows of letters (uint8, one row per name)")
         is_residue = ~np.isin(letters, np.frombuffer(GAP_LETTERS.encode(), np.uint8))
         residues = letters[is_residue]
-        alphabet = judge_alphabet(residues) if alphabet is None else alphabet
         offsets = np.concatenate([[0], np.cumsum(is_residue.sum(1))]).astype(np.int64)
+        alphabet = alphabet_of_rows(texts, np.ascontiguousarray(letters)) if alphabet is None else alphabet
         batch = SequenceBatch(alphabet.encode(residues)[0], offsets, texts, alphabet, residues)
         # Row by row: indices of a whole alignment would take 16 bytes per letter.
         columns = np.empty(len(residues), np.int32)

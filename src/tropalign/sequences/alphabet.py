@@ -21,53 +21,8 @@ if TYPE_CHECKING:
 UNKNOWN = 255
 #: Letters at most: native code pads with code 31.
 MOST_LETTERS = 31
-#: Letters of an alignment that stand for no residue.
-GAP_LETTERS = "-._"
-#: What is counted where an alphabet is judged: letters in both cases, and the stop of translated sequences.
-COUNTED = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz*"
-
-
-@dataclass(frozen=True)
-class Judgement:
-    """When sequences whose alphabet nobody named are taken for this one.
-
-    Parameters
-    ----------
-    plain, plain_share
-        Letters of which they hold at least this share.
-    known, known_share
-        The same for all letters that occur in the alphabet at all.
-    """
-
-    plain: str = ""
-    plain_share: float = 0.0
-    known: str = ""
-    known_share: float = 0.0
-
-    def holds(self, counts: Mapping[str, int], total: int) -> bool:
-        """Whether letters that occur so often (by upper-case letter, and in all) are of the alphabet."""
-        if not self.plain_share and not self.known_share:
-            return True
-        plain, known = (sum(counts.get(letter, 0) for letter in set(letters)) for letters in (self.plain, self.known))
-        return total > 0 and plain >= self.plain_share * total and known >= self.known_share * total
-
-    def holds_text(self, text: bytes, total: int) -> bool:
-        """Whether a text of so many letters is of the alphabet."""
-        if not self.plain_share and not self.known_share:
-            return True
-        return (
-            total > 0
-            and len(text) - len(text.translate(None, self._plain_bytes)) >= self.plain_share * total
-            and len(text) - len(text.translate(None, self._known_bytes)) >= self.known_share * total
-        )
-
-    @cached_property
-    def _plain_bytes(self) -> bytes:
-        return _both_cases(self.plain)
-
-    @cached_property
-    def _known_bytes(self) -> bytes:
-        return _both_cases(self.known)
+#: Letters of an alignment that stand for no residue. Sequences that are not aligned must not contain them.
+GAP_LETTERS = "-._~"
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +54,7 @@ class Alphabet:
         For placement: the states of the model of evolution (at most 31), the states that each ambiguous letter stands
         for, and the further letters that stand for any of them. Without states reads cannot be placed.
     judged
-        When sequences are taken for this alphabet; never where it is None.
+        Whether sequences are taken for this alphabet by their letters (`tropalign.sequences.kinds`).
 
     Examples
     --------
@@ -119,7 +74,7 @@ class Alphabet:
     states: str = ""
     ambiguous: Mapping[str, str] = field(default_factory=dict)
     any_state: str = ""
-    judged: Judgement | None = None
+    judged: bool = False
 
     def __post_init__(self) -> None:
         if not all(isinstance(text, str) for text in (self.name, self.letters, self.wildcard)):
@@ -319,7 +274,7 @@ NUCLEOTIDE = Alphabet(
     states="ACGT",
     ambiguous={**_IUPAC, "U": "T"},
     any_state="N?",
-    judged=Judgement("ACGTUN", 0.9, "ACGTRYSWKMBDHVNUX", 0.99),
+    judged=True,
 )
 #: The order of NCBI's matrices, then the letters that most matrices lack; selenocysteine (U) is scored like cysteine.
 PROTEIN = Alphabet(
@@ -332,10 +287,10 @@ PROTEIN = Alphabet(
     states="ARNDCQEGHILKMFPSTWYV",
     ambiguous={"B": "ND", "Z": "QE", "J": "IL", "U": "C", "O": "K"},
     any_state="X?*",
-    judged=Judgement(),
+    judged=True,
 )
 
-#: Every alphabet by its name. Letters are judged in this order: the first alphabet whose `judged` holds.
+#: Every alphabet by its name.
 ALPHABETS: dict[str, Alphabet] = {alphabet.name: alphabet for alphabet in (NUCLEOTIDE, PROTEIN)}
 
 #: The names of alphabets.
@@ -366,40 +321,9 @@ def _known(name: str, *rest: Any) -> Alphabet:
     return made if known is None or known.letters != made.letters else known
 
 
-def _both_cases(letters: str) -> bytes:
-    """Bytes of the letters that are counted, and of their small forms."""
-    return bytes(byte for byte in COUNTED if chr(byte).upper() in letters)
-
-
-def judge_alphabet(letters: NDArray[np.uint8]) -> Alphabet:
-    """The alphabet of raw bytes.
-
-    Nucleotides when nine letters in ten are A, C, G, T, U or N and 99 in 100 IUPAC codes or X; else proteins.
-    """
-    return judge_counts(byte_counts(letters))
-
-
-#: Letters that tell nucleotides from a protein, at the least: fewer may be a peptide's by chance (HMMER's rule, too).
-LEAST_JUDGED = 11
-
-
-def judge_text(text: bytes) -> Alphabet:
-    """The alphabet of a short text, judged in a microsecond."""
-    total = len(text) - len(text.translate(None, COUNTED))
-    return next(a for a in ALPHABETS.values() if a.judged is not None and a.judged.holds_text(text, total))
-
-
-def judge_counts(counts: NDArray[np.int64]) -> Alphabet:
-    """The alphabet by how often each byte occurs, int64, shape (256,)."""
-    upper = dict(zip("ABCDEFGHIJKLMNOPQRSTUVWXYZ", (counts[65:91] + counts[97:123]).tolist(), strict=True))
-    upper["*"] = int(counts[ord("*")])
-    total = sum(upper.values())
-    return next(a for a in ALPHABETS.values() if a.judged is not None and a.judged.holds(upper, total))
-
-
 def alphabet_of_letters(letters: str) -> Alphabet:
     """The first alphabet that is judged and has all these letters; the last one judged where none has them."""
-    judged = [alphabet for alphabet in ALPHABETS.values() if alphabet.judged is not None]
+    judged = [alphabet for alphabet in ALPHABETS.values() if alphabet.judged]
     return next((alphabet for alphabet in judged if alphabet.has_letters(letters)), judged[-1])
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Sequence as PySequence
 from dataclasses import dataclass, field
@@ -13,11 +14,12 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import InputError, shown
+from tropalign.errors import InputError, TropalignWarning, shown
 from tropalign.properties import cached_property
 from tropalign.ragged import gathered, offsets_of
-from tropalign.sequences.alphabet import Alphabet, AlphabetLike, alphabet_of, byte_counts, judge_alphabet
+from tropalign.sequences.alphabet import NUCLEOTIDE, Alphabet, AlphabetLike, alphabet_of, byte_counts
 from tropalign.sequences.inputs import named_texts
+from tropalign.sequences.kinds import Evidence
 from tropalign.sequences.strands import mirrored, reverse_complement
 from tropalign.sequences.taxa import Taxa
 from tropalign.sequences.texts import Texts, joined_by, lengths_of
@@ -263,8 +265,12 @@ class SequenceBatch:
         offsets = np.zeros(len(texts) + 1, np.int64)
         np.cumsum([len(text) for text in texts], out=offsets[1:])
         if alphabet is None:
-            alphabet = judge_alphabet(letters)
+            evidence = Evidence()
+            evidence.add(names, letters, offsets, byte_counts(letters))
+            alphabet = evidence.alphabet()
         codes, unknown = alphabet.encode(letters)
+        if unknown.any() and alphabet == NUCLEOTIDE:
+            unknown &= ~_inosine(names, letters, offsets)
         if unknown.any():
             at = int(np.flatnonzero(unknown)[0])
             k = int(np.searchsorted(offsets, at, "right")) - 1
@@ -469,6 +475,16 @@ class SequenceBatch:
 
 #: What functions take as sequences: a batch, what `SequenceBatch.from_strings` takes, or a file by its path or name.
 Sequences = SequenceBatch | Iterable[Any] | Mapping[str, Any] | os.PathLike[str]
+
+
+def _inosine(names: tuple[str, ...], letters: NDArray[np.uint8], offsets: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which letters are inosine (I), which nucleotide sequences read as N, with a warning."""
+    found: NDArray[np.bool_] = (letters & 0xDF) == ord("I")
+    if n := int(found.sum()):
+        k = int(np.searchsorted(offsets, int(found.argmax()), "right")) - 1
+        what = f"{n} letter{'s' * (n > 1)} 'I' (inosine) read as N"
+        warnings.warn(f"record {shown(names[k])!r}: {what}", TropalignWarning, stacklevel=4)
+    return found
 
 
 def _digest(digest: hashlib._Hash, part: memoryview) -> None:

@@ -18,14 +18,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import InputError, named, quiet, shown, warn
+from tropalign.errors import InputError, UsageError, named, quiet, said, shown, warn
 from tropalign.sequences.alphabet import GAP_LETTERS
 from tropalign.sequences.batch import SequenceBatch
-from tropalign.sequences.files import Source, file_name, is_stream, size_of
+from tropalign.sequences.files import Source, can_be_read_twice, file_name, is_stream, read_lines, size_of
 from tropalign.sequences.inputs import named_texts
 from tropalign.sequences.mapped_store import is_store, records_of_store
 from tropalign.sequences.records import BLOCK_LETTERS, BLOCK_RECORDS, Records, records_of_file
 from tropalign.sequences.texts import chosen
+
+#: What begins a line of comment in old files of FASTA, and is a letter of no sequence.
+COMMENT = b";"
 
 
 @dataclass(frozen=True)
@@ -34,8 +37,8 @@ class Policy:
 
     Parameters
     ----------
-    leaves_gaps_out
-        ``-``, ``.`` and ``_`` within a sequence are left out; else they stay, as letters of no alphabet.
+    gaps : {"refuse", "remove", "keep"}
+        What becomes of gap letters (``-``, ``.``, ``_``, ``~``) in a sequence.
     replaces_bytes
         Zero bytes, and in sequences those outside ASCII, are read as ``?``, else they are an InputError.
     names_records
@@ -48,7 +51,7 @@ class Policy:
         Those of FASTQ are kept.
     """
 
-    leaves_gaps_out: bool = False
+    gaps: str = "refuse"
     replaces_bytes: bool = False
     names_records: bool = False
     empty: str = "refuse"
@@ -59,7 +62,7 @@ class Policy:
 #: Sets of sequences, whose names and letters have to be right.
 SEQUENCES = Policy()
 #: Reads, which come in millions and as they are.
-READS = Policy(leaves_gaps_out=True, replaces_bytes=True, names_records=True, empty="keep", numbers_names=True)
+READS = Policy(replaces_bytes=True, names_records=True, empty="keep", numbers_names=True)
 #: What is searched: databases, whose names may repeat.
 TARGETS = Policy(replaces_bytes=True, empty="keep")
 
@@ -86,6 +89,8 @@ class SequenceBlock:
         Gaps that were left out.
     qualities : uint8, shape (n_letters,), or None
         Phred scores; None where they were not kept, or the file has none.
+    accessions
+        Of each record; empty if the file has none beside names.
     """
 
     names: Sequence[str]
@@ -97,6 +102,7 @@ class SequenceBlock:
     counts: NDArray[np.int64]
     n_gaps: int = 0
     qualities: NDArray[np.uint8] | None = None
+    accessions: Sequence[str] = ()
 
     def __len__(self) -> int:
         return len(self.names)
@@ -141,7 +147,7 @@ class BlockReader:
     def _of_file(self, source: Source) -> Iterator[SequenceBlock]:
         file = file_name(source)
         policy, kept = self._policy, 0
-        found = _Settled(policy, file)
+        found = _Settled(policy, file, None if is_stream(source) else source)
         records = (
             records_of_store(source, self._count)
             if is_store(source)
@@ -182,9 +188,10 @@ class _Settled:
         Records so far, also those that were left out.
     """
 
-    def __init__(self, policy: Policy, file: str) -> None:
-        self._policy, self._file = policy, file
-        self._gaps = list(GAP_LETTERS.encode()) if policy.leaves_gaps_out else []
+    def __init__(self, policy: Policy, file: str, source: Any = None) -> None:
+        self._policy, self._file, self._source = policy, file, source
+        self._refused = [*COMMENT, *(GAP_LETTERS.encode() if policy.gaps == "refuse" else b"")]
+        self._gaps = list(GAP_LETTERS.encode()) if policy.gaps == "remove" else []
         self._left_out = [*b" \t\r", *self._gaps]
         self.number = 0
 
@@ -196,9 +203,11 @@ class _Settled:
 
     def _block(self, records: Records) -> Iterator[SequenceBlock]:
         names, descriptions, letters, offsets = records.names, records.descriptions, records.letters, records.offsets
-        qualities = records.qualities
+        qualities, accessions = records.qualities, records.accessions
         numbers = np.arange(self.number - len(names) + 1, self.number + 1)
         counts = records.counts
+        if counts[self._refused].any():
+            raise self._refusal(names, letters, offsets)
         n_gaps = int(counts[self._gaps].sum())
         if counts[self._left_out].any():
             stays = ~np.isin(letters, self._left_out)
@@ -209,6 +218,7 @@ class _Settled:
         if self._policy.empty == "skip" and not (lengths := np.diff(offsets)).all():
             keep = np.flatnonzero(lengths)
             names, descriptions = (chosen(texts, keep) for texts in (names, descriptions))
+            accessions = chosen(accessions, keep) if accessions else ()
             numbers, offsets = numbers[keep], np.concatenate([[0], np.cumsum(lengths[keep])])
         if not names:
             return
@@ -219,7 +229,23 @@ class _Settled:
                 file=self._file,
                 record=names[int(np.flatnonzero(lengths == 0)[0])],
             )
-        yield SequenceBlock(names, descriptions, letters, offsets, numbers, self._file, counts, n_gaps, qualities)
+        found = names, descriptions, letters, offsets, numbers, self._file, counts, n_gaps, qualities, accessions
+        yield SequenceBlock(*found)
+
+    def _refusal(self, names: Sequence[str], letters: NDArray[np.uint8], offsets: NDArray[np.int64]) -> InputError:
+        """The error of the first gap letter or comment."""
+        at = int(np.isin(letters, self._refused).argmax())
+        k = int(np.searchsorted(offsets, at, "right")) - 1
+        letter = letters[at : at + 1].tobytes()
+        if letter == COMMENT:
+            what = "';' in a sequence: FASTA has no comment lines; remove lines that begin with ';'"
+        else:
+            what = (
+                f"{letter.decode()!r} at position {at - int(offsets[k]) + 1} is a gap, and these sequences are not "
+                f"aligned: remove the gaps, or read with {said('gaps', 'remove')}"
+            )
+        line = None if self._source is None else line_with(self._source, letter)
+        return InputError(what, file=self._file, record=names[k], line=line)
 
     def _named(self, names: Sequence[str], numbers: NDArray[np.int64]) -> Sequence[str]:
         """The names; by policy one is made where there is none."""
@@ -344,6 +370,20 @@ class ReadBlocks:
             yield replace(block, names=tuple(map(self._names, block.names)))
 
 
+def line_with(source: Any, letter: bytes) -> int | None:
+    """The first line of a file of FASTA or FASTQ whose sequence has this letter; None if it cannot be read again."""
+    if not can_be_read_twice(os.fspath(source)) or is_store(source):
+        return None
+    lines = ((number, line.strip()) for number, line in enumerate(read_lines(source), 1) if line.strip())
+    is_fastq = False
+    for n, (number, line) in enumerate(lines):
+        is_fastq = is_fastq or (n == 0 and line.startswith(b"@"))
+        is_sequence = n % 4 == 1 if is_fastq else not line.startswith(b">")
+        if is_sequence and letter in line:
+            return number
+    return None
+
+
 _NOTHING = object()
 
 
@@ -375,6 +415,13 @@ def _named_records(pairs: Iterable[tuple[str, str]]) -> Iterator[Records]:
             names, texts, size = [], [], 0
     if names:
         yield Records.of_named(names, texts)
+
+
+def with_gaps(policy: Policy, gaps: str) -> Policy:
+    """A policy with this rule for gaps. Raises UsageError on another word."""
+    if gaps not in ("refuse", "remove"):
+        raise UsageError(f"{named('gaps')} {gaps!r} is not one of refuse, remove")
+    return replace(policy, gaps=gaps)
 
 
 def blocks_of(reads: Any, taken: Iterable[str] = (), policy: Policy = READS) -> ReadBlocks:

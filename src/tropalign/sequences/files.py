@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager
 from itertools import chain
 from typing import IO, Any
 
-from tropalign.errors import InputError, TropalignError, UsageError, shown, warn
+from tropalign.errors import InputError, TropalignError, UsageError, has_options, shown, warn
 from tropalign.execution.prefetch import prefetched
 from tropalign.sequences.texts import decoded
 
@@ -137,7 +137,8 @@ def read_lines(source: Source) -> Iterator[bytes]:
     A line ends with a line feed, a carriage return (old Macintosh files), or both.
     """
     is_empty = True
-    with opened(source) as stream:
+    with opened(source) as plain:
+        stream = with_line_ends(plain)
         first = stream.readline(FIRST_BYTES)  # a device may give zeros without end, and no line
         if b"\0" in first:
             raise InputError("this is no text", file=file_name(source))
@@ -173,6 +174,14 @@ def lines_of(stream: IO[bytes], most_bytes: int, file: str) -> Iterator[bytes]:
         if len(line) > most_bytes:
             raise InputError(f"a line has more than {most_bytes:,} bytes: name a file of the right kind", file=file)
         yield line
+
+
+def with_line_ends(stream: io.BufferedReader) -> io.BufferedReader:
+    """The stream, with newlines for the line ends of old Macintosh files, which have carriage returns alone."""
+    begin = stream.peek(FIRST_BYTES)
+    if b"\r" not in begin or b"\n" in begin or b"\0" in begin:
+        return stream
+    return io.BufferedReader(_Newlines(stream), BUFFER_BYTES)
 
 
 def tell_of_latin_1(file: str) -> None:
@@ -215,7 +224,10 @@ def _naming(file: str) -> Iterator[None]:
     except (TropalignError, MemoryError):
         raise
     except FileNotFoundError:
-        raise InputError("there is no such file", file=file) from None
+        text = "there is no such file"
+        if not has_options() and file.rstrip("*").isalpha():
+            text += ". If these are the letters of a sequence, make sequences of them with SequenceBatch.from_strings"
+        raise InputError(text, file=file) from None
     except PermissionError:
         raise InputError("no permission to read this file", file=file) from None
     except EOFError:
@@ -253,6 +265,22 @@ class _Counted(io.RawIOBase):
         if self._count:
             self._count(size)
         return size
+
+
+class _Newlines(io.RawIOBase):
+    """A stream in which each carriage return is a newline."""
+
+    def __init__(self, stream: io.BufferedReader) -> None:
+        self._stream = stream
+        self.name = getattr(stream, "name", None)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._stream.read1(len(buffer)).replace(b"\r", b"\n")
+        buffer[: len(data)] = data
+        return len(data)
 
 
 class _Named(io.RawIOBase):

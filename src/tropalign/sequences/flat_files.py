@@ -8,13 +8,14 @@
     //                                             //
 
 A name is what the database's own FASTA has for one word: UniProt's entry name, EMBL's and GenBank's accession with its
-version. Of features, references and comments nothing is kept.
+version. The first accession of UniProt's entries is kept beside. Of features, references and comments nothing is kept.
 """
 
 from __future__ import annotations
 
 import io
 import re
+from collections import deque
 from collections.abc import Iterator
 from string import ascii_letters
 from typing import Any
@@ -35,7 +36,84 @@ _REPLACED = bytes(byte if byte in _LETTERS else ord("?") for byte in range(256))
 _PIECE_BYTES = 1 << 16
 
 
-class FlatFileText(io.RawIOBase):
+_ACCESSION = re.compile(rb"^AC   ([A-Za-z0-9_.]+)", re.MULTILINE)
+#: In the first line of GenBank's releases, whose header stands before the first record.
+RELEASE = b"Genetic Sequence Data Bank"
+#: How a record of PIR's format (also NBRF) begins: a code of two letters and a semicolon.
+_PIR = re.compile(rb">(?:P1|F1|D[LC]|R[LC]|N[13]|XX);")
+
+
+def is_pir(begin: bytes) -> bool:
+    """Whether a file that begins with these bytes is in PIR's format."""
+    return _PIR.match(begin) is not None
+
+
+class _Rewritten(io.RawIOBase):
+    """Bytes of FASTA that are made of another format, piece by piece."""
+
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self._pieces, self._piece = pieces, b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._piece:
+            found = next(self._pieces, None)
+            if found is None:
+                return 0
+            self._piece = found
+        size = min(len(buffer), len(self._piece))
+        buffer[:size], self._piece = self._piece[:size], self._piece[size:]
+        return size
+
+
+class PirText(_Rewritten):
+    """Bytes of FASTA out of PIR's format.
+
+    >P1;CRAB_ANAPL                      >CRAB_ANAPL ALPHA CRYSTALLIN B CHAIN
+    ALPHA CRYSTALLIN B CHAIN     ->     MDITIHNPLI
+    MDITIHNPLI*
+    """
+
+    def __init__(self, stream: io.BufferedReader, file: str) -> None:
+        self._lines, self._file = enumerate(stream, 1), file
+        super().__init__(self._fasta())
+
+    def _fasta(self) -> Iterator[bytes]:
+        for number, line in self._lines:
+            line = line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line
+            if not line.startswith(b">"):  # blank, or text behind the last record
+                continue
+            if not is_pir(line):
+                what = "a record of PIR begins with '>', a code such as P1, and ';': write all records in one format"
+                raise InputError(what, file=self._file, line=number)
+            name = line.partition(b";")[2].strip()
+            _, title = next(self._lines, (0, b""))
+            yield b">" + name + b" " + title.strip() + b"\n"
+            yield from self._letters(name)
+            yield b"\n"
+
+    def _letters(self, name: bytes) -> Iterator[bytes]:
+        number: int | None
+        for number, line in self._lines:  # noqa: B007 (named in the error)
+            letters, end, _ = line.partition(b"*")
+            if line.startswith(b">"):
+                break
+            yield b"".join(letters.split())
+            if end:
+                return
+        else:
+            number = None
+        raise InputError(
+            "the sequence of a PIR record has to end with '*': add it, or fetch the file again",
+            file=self._file,
+            record=name.decode("utf-8", "replace"),
+            line=number,
+        )
+
+
+class FlatFileText(_Rewritten):
     """Bytes of FASTA out of a flat file: a line per header, and one per sequence.
 
     Parameters
@@ -52,20 +130,12 @@ class FlatFileText(io.RawIOBase):
         self._stream, self._file, self._replaces_bytes = stream, file, replaces_bytes
         self._data = b""  # from the begin of a line on
         self._name = ""
-        self._pieces, self._piece = self._fasta(), b""
+        self._accessions = deque[str]()
+        super().__init__(self._fasta())
 
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        while not self._piece:
-            found = next(self._pieces, None)
-            if found is None:
-                return 0
-            self._piece = found
-        size = min(len(buffer), len(self._piece))
-        buffer[:size], self._piece = self._piece[:size], self._piece[size:]
-        return size
+    def next_accessions(self, n: int) -> tuple[str, ...]:
+        """The first accessions of the next n records that were read, "" for records without an AC line."""
+        return tuple(self._accessions.popleft() for _ in range(n))
 
     def _more(self) -> bool:
         """Reads on; False at the end of the file, where the last line has its end."""
@@ -77,6 +147,7 @@ class FlatFileText(io.RawIOBase):
 
     def _fasta(self) -> Iterator[bytes]:
         while head := self._head():
+            self._accessions.append(_first_accession(head))
             yield b">" + _header(head) + b"\n"
             if not head.rstrip().endswith(b"\n//"):
                 yield from self._letters()
@@ -94,6 +165,8 @@ class FlatFileText(io.RawIOBase):
                     )
                 return b""
         head, self._data = self._data[: found.end()].removeprefix(BYTE_ORDER_MARK).lstrip(), self._data[found.end() :]
+        if RELEASE in head[: head.find(b"\n")]:
+            head = head[head.find(b"\nLOCUS ") + 1 :]
         if not head.startswith(BEGINS):
             line = head.partition(b"\n")[0][:40].decode("latin-1").strip()
             what = f"a record begins with 'ID' or 'LOCUS', but here is {line!r}"
@@ -143,6 +216,12 @@ def _embl_header(head: bytes) -> bytes:
         name += b"." + words[2].rstrip(b";")
     description = [line[5:] for line in lines if line.startswith(b"DE   ")]
     return b" ".join([name, *b" ".join(description).split()])
+
+
+def _first_accession(head: bytes) -> str:
+    """UniProt's primary accession, which HMMER's tables show; "" if the name is an accession already."""
+    found = None if head.startswith(b"LOCUS") else _ACCESSION.search(head)
+    return "" if found is None or b"; SV " in head.partition(b"\n")[0] else found[1].decode("ascii")
 
 
 def _genbank_header(head: bytes) -> bytes:

@@ -1,43 +1,368 @@
-"""Proteins among nucleotides, and the other way round: told by the letters of each sequence."""
+"""The one classifier of letters: nucleotides or proteins, record by record.
+
+A record of IUPAC nucleotide codes alone is nucleotide: it has none of E, F, I, L, P, Q (nor J, O, Z, ``*``). Two
+exceptions keep real data readable: inosine (I) among nucleotides, and one wrong letter in a hundred.
+
+A short peptide may consist of nucleotide codes, too. Its *score* tells: the number of bases (A, C, G, T, U) less that
+of the other codes. From `CERTAIN` on, with three different bases, a record is certainly nucleotide. A record that is
+not certain follows the certain ones of its set:
+
+    certain records          the set is read as
+    both kinds               an error that names one of each
+    proteins alone           protein
+    nucleotides alone        nucleotide
+    none                     what `Tally.is_nucleotide` says of all of them together, with a warning if that is close
+
+"""
 
 from __future__ import annotations
+
+import warnings
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
+from enum import IntEnum
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import InputError, named
-from tropalign.sequences.batch import SequenceBatch
+from tropalign.errors import InputError, TropalignWarning, named, said, shown
+from tropalign.sequences.alphabet import NUCLEOTIDE, PROTEIN, Alphabet, byte_counts
 
-#: Shorter sequences are not judged one by one: some peptides look like nucleotides.
-LEAST_JUDGED = 20
-#: A nucleotide sequence has at least this share of A, C, G, T, U and N, a protein less than the other.
-NUCLEOTIDE_SHARE, PROTEIN_SHARE = 0.95, 0.6
+if TYPE_CHECKING:
+    from tropalign.sequences.batch import SequenceBatch
+
+#: Score from which a record is certainly nucleotide: fewer bases may be a peptide's by chance (HMMER's number, too).
+CERTAIN = 11
+#: Different bases of A, C, G, T (or U) that a certain record has: (AT)n and (GA)n occur in proteins as well.
+LEAST_BASES = 3
+#: Score of a record with inosine: with fewer bases it is a peptide.
+LEAST_WITH_INOSINE = 7
+#: Letters that are not nucleotide codes, at most, in a nucleotide record: typing errors.
+MOST_WRONG = 0.01
+#: Share of bases and unknown letters (N, X) in a record that is a protein by few letters only.
+NEAR_SHARE = 0.9
+#: Scores of a set without a certain record that are a close call.
+CLOSE = range(4)
+
+_BASES, _CODES, _B, _UNKNOWN, _INOSINE, _OTHER = (b"ACGTU", b"RYSWKMDHV", b"B", b"NX", b"I", b"EFLPQJOZ*")
+
+
+def _both_cases(letters: bytes) -> bytes:
+    return letters + letters.lower()
+
+
+#: Where each byte counts: A, C, G, T and U, codes, unknown, inosine, other letters, no letter.
+_CLASSES = (b"A", b"C", b"G", b"TU", _CODES, _B, _UNKNOWN, _INOSINE, _OTHER)
+_CLASS = np.full(256, len(_CLASSES), np.intp)
+for _number, _letters in enumerate(_CLASSES):
+    _CLASS[list(_both_cases(_letters))] = _number
+#: Letters that are no nucleotide codes.
+_INOSINE_SIGN, _OTHER_SIGN = 1, 2
+_ODDITY = np.zeros(256, np.uint8)
+_ODDITY[list(_both_cases(_INOSINE))], _ODDITY[list(_both_cases(_OTHER))] = _INOSINE_SIGN, _OTHER_SIGN
+_IS_ODD = _ODDITY > 0
+_COUNTED = [*map(_both_cases, (_BASES, _CODES, _B, _UNKNOWN, _INOSINE, _OTHER))]
+
+
+class Kind(IntEnum):
+    """What the letters of a record say."""
+
+    NONE = 0  # there is no letter
+    PROTEIN = 1  # certainly
+    NEAR = 2  # a protein by few letters; nucleotides with errors if its companions are nucleotides
+    EITHER = 3  # nucleotide codes, too few bases to be certain
+    NUCLEOTIDE = 4  # certainly
+
+
+_CERTAIN = (Kind.PROTEIN, Kind.NUCLEOTIDE)
+
+
+class Tally(NamedTuple):
+    """How many letters of each class there are."""
+
+    bases: int = 0
+    codes: int = 0
+    b: int = 0
+    unknown: int = 0
+    inosine: int = 0
+    other: int = 0
+    n_different: int = 0
+
+    @classmethod
+    def of_counts(cls, counts: NDArray[np.int64]) -> Tally:
+        """Count by the occurrences of each byte, int64, shape (256,)."""
+        found = [int(n) for n in np.bincount(_CLASS, counts, len(_CLASSES) + 1)]
+        return cls(sum(found[:4]), *found[4:9], sum(n > 0 for n in found[:4]))
+
+    @classmethod
+    def of_text(cls, text: bytes) -> Tally:
+        """Count in a short text, within a microsecond or two."""
+        numbers, rest = [0] * len(_COUNTED), text
+        for k, letters in enumerate(_COUNTED):
+            if not rest:
+                break
+            before, rest = len(rest), rest.translate(None, letters)
+            numbers[k] = before - len(rest)
+        return cls(*numbers, len({*text.upper().replace(b"U", b"T")} & {*b"ACGT"}))
+
+    @property
+    def score(self) -> int:
+        """Bases less other codes and inosine."""
+        return self.bases - self.codes - self.inosine
+
+    @property
+    def kind(self) -> Kind:
+        """What these letters say."""
+        plain, wrong = self.bases + self.unknown, self.inosine + self.other
+        n = plain + self.codes + self.b + wrong
+        if not n:
+            return Kind.NONE
+        is_inosine = not self.other and self.score >= LEAST_WITH_INOSINE
+        if not wrong or is_inosine or (wrong <= MOST_WRONG * n and plain >= NEAR_SHARE * n):
+            is_certain = self.score >= CERTAIN and self.n_different >= LEAST_BASES
+            return Kind.NUCLEOTIDE if is_certain else Kind.EITHER
+        is_near = plain >= NEAR_SHARE * n or (not self.other and self.score > 0)
+        return Kind.NEAR if is_near else Kind.PROTEIN
+
+    @property
+    def is_nucleotide(self) -> bool:
+        """Whether letters of either kind are nucleotides if nothing else settles it.
+
+        No primer has more of other codes than bases. B is in no real peptide. Without other codes any bases do.
+        """
+        return self.b > 0 or (self.score >= 0 and (not self.codes or self.n_different >= LEAST_BASES))
+
+    @property
+    def is_close(self) -> bool:
+        """Whether it is a close call which kind these letters are, so that the user is told."""
+        if not self.bases + self.codes + self.inosine:
+            return False
+        return self.score in CLOSE or (self.score >= 0 and self.codes > 0 and self.n_different < LEAST_BASES)
+
+    def __add__(self, other: Tally) -> Tally:  # type: ignore[override]
+        """Count both; the different bases are those of the record that has more."""
+        return Tally(*map(sum, zip(self[:-1], other[:-1], strict=True)), max(self.n_different, other.n_different))
+
+
+def alphabet_by(kind: Kind, tally: Tally) -> Alphabet:
+    """The alphabet of a set of this kind; the tally is of the records that are not certain."""
+    is_nucleotide = kind == Kind.NUCLEOTIDE or (kind == Kind.EITHER and tally.is_nucleotide)
+    return NUCLEOTIDE if is_nucleotide else PROTEIN
+
+
+def judge_counts(counts: NDArray[np.int64]) -> Alphabet:
+    """The alphabet by how often each byte occurs, int64, shape (256,)."""
+    tally = Tally.of_counts(counts)
+    return alphabet_by(tally.kind, tally)
+
+
+def judge_alphabet(letters: NDArray[np.uint8]) -> Alphabet:
+    """The alphabet of raw bytes."""
+    return judge_counts(byte_counts(letters))
+
+
+@dataclass
+class Evidence:
+    """What the letters of a set say, record by record. Only the first record of each kind is kept.
+
+    Attributes
+    ----------
+    certain
+        Name and file of the first record that is certainly of a kind.
+    either
+        The first record that may be of both kinds.
+    tally
+        Of all records that are not certain.
+    is_near
+        Whether one of them is a protein by few letters.
+    """
+
+    certain: dict[Kind, tuple[str, str | None]] = field(default_factory=dict)
+    either: tuple[str, str | None] | None = None
+    tally: Tally = field(default_factory=Tally)
+    is_near: bool = False
+
+    @classmethod
+    def of(cls, batch: SequenceBatch, file: str | None = None) -> Evidence:
+        """The evidence of a batch."""
+        found = cls()
+        found.add(batch.name_texts, batch.letters, batch.offsets, byte_counts(batch.letters), file)
+        return found
+
+    def add(
+        self,
+        names: Sequence[str],
+        letters: NDArray[np.uint8],
+        offsets: NDArray[np.int64],
+        counts: NDArray[np.int64],
+        file: str | None = None,
+    ) -> None:
+        """Add records. Both kinds are looked for until one record of each is found.
+
+        Parameters
+        ----------
+        names, letters, offsets
+            As of a `SequenceBatch`.
+        counts : int64, shape (256,)
+            How often each byte occurs in the letters.
+        """
+        has_odd = bool(counts[_IS_ODD].any())
+        if len(self.certain) == 2 or (Kind.NUCLEOTIDE in self.certain and not has_odd):
+            return
+        filled = np.flatnonzero(offsets[1:] > offsets[:-1])
+        if not len(filled):
+            return
+        oddest = _oddest(letters, offsets[filled]) if has_odd else np.zeros(len(filled), np.uint8)
+        # Nearly all records with other letters are proteins, and records without any odd letter never are.
+        for oddity, wanted in ((_OTHER_SIGN, {Kind.PROTEIN}), (0, {Kind.NUCLEOTIDE}), (_INOSINE_SIGN, {*_CERTAIN})):
+            for k in filled[oddest == oddity].tolist():
+                if wanted <= self.certain.keys():
+                    break
+                self._add_record(names, letters[offsets[k] : offsets[k + 1]], k, file)
+
+    def _add_record(self, names: Sequence[str], letters: NDArray[np.uint8], k: int, file: str | None) -> None:
+        tally = Tally.of_counts(byte_counts(letters))
+        kind = tally.kind
+        if kind in _CERTAIN:
+            self.certain.setdefault(kind, (names[k], file))
+            return
+        self.tally += tally
+        self.is_near = self.is_near or kind == Kind.NEAR
+        if self.either is None and kind == Kind.EITHER:
+            self.either = names[k], file
+
+    @property
+    def kind(self) -> Kind:
+        """What the set says."""
+        near = [Kind.NEAR] if self.is_near else []
+        return together([*self.certain, *near, *([] if self.either is None else [Kind.EITHER])])
+
+    def alphabet(self) -> Alphabet:
+        """The alphabet of the set. Raises InputError if it holds both kinds."""
+        if len(self.certain) == 2:
+            (nucleotide, file), (protein, other_file) = (self.certain[kind] for kind in (Kind.NUCLEOTIDE, Kind.PROTEIN))
+            raise mixed(nucleotide, protein, file, other_file)
+        return alphabet_by(self.kind, self.tally)
+
+    def tell(self) -> None:
+        """Warn if it is a close call what the letters are, unless `agreed` will know more."""
+        if self.kind == Kind.EITHER and self.either is not None:
+            if _waits.get() or not self.tally.is_close:
+                return
+            name, file = self.either
+            where = f"record {shown(name)!r}" if file is None else f"{shown(file)}, record {shown(name)!r}"
+            kind, other = ("nucleotide", "protein") if self.tally.is_nucleotide else ("protein", "nucleotide")
+            text = (
+                f"{where}: the letters can be those of nucleotides or of a protein; read as {kind}. If that is wrong, "
+                f"say {said('alphabet', other)}"
+            )
+            warnings.warn(text, TropalignWarning, stacklevel=3)
+
+
+def _oddest(letters: NDArray[np.uint8], begins: NDArray[np.int64]) -> NDArray[np.uint8]:
+    """The sign of the oddest letter of each record, by where the records begin: 0.2 ns per letter."""
+    from tropalign import _native
+
+    signs = np.empty(len(letters), np.uint8)
+    _native.recode(letters, _ODDITY, signs)
+    found: NDArray[np.uint8] = np.maximum.reduceat(signs, begins)
+    return found
+
+
+def together(kinds: Collection[Kind]) -> Kind:
+    """The kind of a set whose records are of these kinds, of which at most one is certain."""
+    order = (Kind.PROTEIN, Kind.NUCLEOTIDE, Kind.NEAR, Kind.EITHER)
+    return next((kind for kind in order if kind in kinds), Kind.NONE)
+
+
+#: Whether letters of either kind wait for those that they are aligned with.
+_waits: ContextVar[bool] = ContextVar("waits", default=False)
+
+
+@contextmanager
+def untold() -> Iterator[None]:
+    """While one side of an alignment is read, `Evidence.tell` is silent: `agreed` tells, once both sides are there."""
+    before = _waits.set(True)
+    try:
+        yield
+    finally:
+        _waits.reset(before)
+
+
+def agreed(
+    first: SequenceBatch, second: SequenceBatch, is_judged: bool, tells: bool = False
+) -> tuple[SequenceBatch, SequenceBatch]:
+    """Two sides of an alignment, of which one that can be of either kind is read like the other.
+
+    Parameters
+    ----------
+    is_judged
+        Nobody named the alphabet.
+    tells
+        Warn if both sides can be of either kind, and it is a close call.
+    """
+    sides = first, second
+    if not is_judged or not all(batch.alphabet.judged for batch in sides):
+        return sides
+    evidence = Evidence.of(first)
+    if first.alphabet == second.alphabet and (not tells or evidence.kind != Kind.EITHER):
+        return sides
+    evidence.add(second.name_texts, second.letters, second.offsets, byte_counts(second.letters))
+    if len(evidence.certain) == 2:
+        return sides
+    if tells:
+        evidence.tell()
+    alphabet = evidence.alphabet()
+    return read_as(alphabet, first), read_as(alphabet, second)
+
+
+def read_as(alphabet: Alphabet, batch: SequenceBatch) -> SequenceBatch:
+    """The batch, in another alphabet if its letters can be of either kind."""
+    if batch.alphabet == alphabet or Evidence.of(batch).kind != Kind.EITHER:
+        return batch
+    return replace(batch, codes=alphabet.codes_of(batch.letters)[0], alphabet=alphabet)
+
+
+def alphabet_of_rows(names: Sequence[str], rows: NDArray[np.uint8], file: str | None = None) -> Alphabet:
+    """The alphabet of an alignment, uint8, shape (n_rows, n_columns), in which ``*`` counts as a gap.
+
+    Raises InputError if it holds both kinds, and warns if it can be of both.
+    """
+    counts, letters, n_columns = byte_counts(rows.reshape(-1)), rows.reshape(-1), rows.shape[1]
+    if counts[ord("*")]:
+        letters = np.where(letters == ord("*"), np.uint8(ord("-")), letters)
+    evidence = Evidence()
+    evidence.add(names, letters, np.arange(len(rows) + 1, dtype=np.int64) * n_columns, counts, file)
+    evidence.tell()
+    return evidence.alphabet()
 
 
 def check_kinds(batch: SequenceBatch, file: str | None = None) -> None:
-    """Raises InputError where the letters of a sequence say that it is of another kind than its alphabet."""
-    if not batch.lengths.all():
-        batch = batch[np.flatnonzero(batch.lengths)]
-    if not len(batch):
+    """Raise InputError if a sequence is certainly of another kind than the alphabet of the batch."""
+    if not batch.alphabet.judged:
         return
-    upper = batch.letters & 0xDF
-    shares = _shares(batch, np.isin(upper, np.frombuffer(b"ACGTUN", np.uint8)))
-    is_long = batch.lengths >= LEAST_JUDGED
-    if batch.alphabet.has_strands:
-        odd, kind, other = is_long & (shares < PROTEIN_SHARE), "protein", "nucleotide"
-    else:
-        n_letters = sum((_shares(batch, upper == ord(letter)) > 0).astype(int) for letter in "ACG")
-        odd, kind, other = is_long & (shares >= NUCLEOTIDE_SHARE) & (n_letters == 3), "nucleotide", "protein"
-    if odd.any():
-        raise InputError(
-            f"this is a {kind} sequence by its letters, but the family is read as {other}: remove it, or say what all "
-            f"are with {named('alphabet')}",
-            file=file,
-            record=batch.names[int(np.flatnonzero(odd)[0])],
-        )
+    found = Evidence.of(batch, file)
+    kind, other = (Kind.PROTEIN, "nucleotide") if batch.alphabet == NUCLEOTIDE else (Kind.NUCLEOTIDE, "protein")
+    if kind not in found.certain:
+        return
+    name, _ = found.certain[kind]
+    raise InputError(
+        f"by its letters this is a {kind.name.lower()} sequence, but the others are read as {other}: remove it, or say "
+        f"what all are with {named('alphabet')}",
+        file=file,
+        record=name,
+    )
 
 
-def _shares(batch: SequenceBatch, is_one: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """The share of each sequence's residues for which this is true, float64, shape (n,)."""
-    found: NDArray[np.float64] = np.add.reduceat(is_one, batch.offsets[:-1], dtype=np.int64) / batch.lengths
-    return found
+def mixed(nucleotide: str, protein: str, file: str | None, other_file: str | None) -> InputError:
+    """The error of a set of both kinds, by the names and files of one record each."""
+    beside = "" if other_file in (None, file) else f" of {shown(str(file))}"
+    return InputError(
+        f"this is a protein by its letters, but record {shown(nucleotide)!r}{beside} is a nucleotide sequence: give "
+        f"sequences of one kind, or say what all are with {named('alphabet')}",
+        file=other_file,
+        record=protein,
+    )

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError, UsageError, shown
-from tropalign.sequences.blocks import READS, BlockReader, NumberedNames, SequenceBlock, sources_of
+from tropalign.sequences.blocks import READS, BlockReader, NumberedNames, Policy, SequenceBlock, sources_of
 from tropalign.sequences.files import Source, file_name
 
 #: Between the mates of a pair; readers replace zero bytes in files.
@@ -44,7 +44,11 @@ class MatedBlocks:
     """
 
     def __init__(
-        self, reads: Source | Iterable[Source], mates: Source | Iterable[Source], taken: Iterable[str] = ()
+        self,
+        reads: Source | Iterable[Source],
+        mates: Source | Iterable[Source],
+        taken: Iterable[str] = (),
+        policy: Policy = READS,
     ) -> None:
         firsts, seconds = sources_of(reads), sources_of(mates)
         if len(firsts) != len(seconds):
@@ -56,7 +60,7 @@ class MatedBlocks:
             are_paths = isinstance(first, str | os.PathLike) and isinstance(second, str | os.PathLike)
             if are_paths and file_name(first) == file_name(second):
                 raise UsageError(f"{shown(file_name(second))} is named as reads and as their mates: name another file")
-        self._names = NumberedNames(taken)
+        self._names, self._policy = NumberedNames(taken), policy
 
     def __iter__(self) -> Iterator[SequenceBlock]:
         for first, second in self._files:
@@ -64,8 +68,8 @@ class MatedBlocks:
 
     def _of_files(self, first: Source, second: Source) -> Iterator[SequenceBlock]:
         sides = [
-            _Side(BlockReader(first, READS), file_name(first)),
-            _Side(BlockReader(second, READS), file_name(second)),
+            _Side(BlockReader(first, self._policy), file_name(first)),
+            _Side(BlockReader(second, self._policy), file_name(second)),
         ]
         while True:
             blocks = [side.waiting() for side in sides]

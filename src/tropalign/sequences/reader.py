@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, Literal, get_args
@@ -13,18 +13,22 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import InputError, TropalignWarning, UsageError, named, shown
-from tropalign.sequences.alphabet import Alphabet, AlphabetLike, alphabet_of, judge_counts
+from tropalign.errors import InputError, TropalignWarning, UsageError, named, said, shown
+from tropalign.sequences.alphabet import Alphabet, AlphabetLike, alphabet_of
 from tropalign.sequences.batch import NO_QUALITY, SequenceBatch
 from tropalign.sequences.blocks import BlockReader, Policy, SequenceBlock, sources_of
 from tropalign.sequences.files import Source, file_name
+from tropalign.sequences.kinds import Evidence, Kind, Tally, alphabet_by
 from tropalign.sequences.mapped_store import is_store, taxa_of_stores
 from tropalign.sequences.taxa import Taxa
 from tropalign.sequences.texts import Texts, joined
 
-#: What becomes of gaps.
-GapRule = Literal["keep", "note", "drop"]
+#: What becomes of gap letters in sequences that are not aligned.
+GapRule = Literal["refuse", "remove", "note"]
 GAPS = get_args(GapRule)
+#: What becomes of a name that an earlier record has.
+DuplicateNames = Literal["error", "number", "keep"]
+DUPLICATE_NAMES = get_args(DuplicateNames)
 
 
 def read_sequences(
@@ -33,7 +37,8 @@ def read_sequences(
     alphabet: AlphabetLike | None = None,
     skip_empty: bool = False,
     strict: bool = False,
-    gaps: GapRule = "keep",
+    gaps: GapRule = "refuse",
+    duplicate_names: DuplicateNames = "error",
     qualities: bool = False,
 ) -> SequenceBatch:
     """Reads FASTA or FASTQ files (gzip, bzip2, xz or zstd by content; ``-`` is standard input) into one batch.
@@ -41,16 +46,18 @@ def read_sequences(
     Parameters
     ----------
     paths
-        One file or several, by name or open; their records follow one another, and no two may share a name.
+        One file or several, by name or open; their records follow one another.
     alphabet
-        One, or its name; judged by the letters of all files together when not given.
+        One, or its name; judged by the letters of all files when not given, record by record.
     skip_empty
         Leaves empty sequences out instead of raising.
     strict
         Raises on letters outside the alphabet instead of reading them as the wildcard with a warning.
-    gaps : {"keep", "note", "drop"}
-        ``-``, ``.`` and ``_`` within sequences: read as letters of no alphabet, left out with a warning that counts
-        them, or left out.
+    gaps : {"refuse", "remove", "note"}
+        ``-``, ``.``, ``_`` and ``~`` in FASTA and FASTQ: an error, removed, or removed with a warning that counts them.
+        Gaps of alignments (Stockholm, Clustal, PHYLIP, MSF) are always removed.
+    duplicate_names : {"error", "number", "keep"}
+        A name that an earlier record has: an error, numbered (the second "a" becomes "a_2", with a warning), or kept.
     qualities
         Keeps those of FASTQ in the batch, a byte per letter; 255 for the letters of other files.
 
@@ -63,15 +70,18 @@ def read_sequences(
     ------
     InputError
         A file that cannot be read or is neither FASTA nor FASTQ, that holds no sequence, a record without a name,
-        an empty sequence, duplicate names; with ``strict`` an unknown letter.
+        an empty sequence, gaps, duplicate names; nucleotides and proteins without an ``alphabet``; with ``strict`` an
+        unknown letter.
     UsageError
-        A word for `gaps` that is none of these.
+        Another word for `gaps` or `duplicate_names`.
 
     Warns
     -----
     TropalignWarning
-        Letters outside the alphabet, counted, with the first one's place; an ``alphabet`` that the letters contradict;
-        gaps that are left out; a sequence store, which holds no qualities, where these are wanted.
+        Letters outside the alphabet, counted, with the first one's position; an ``alphabet`` that the letters
+        contradict; letters that can be those of nucleotides or of a protein; duplicate names; a sequence store, which
+        holds no qualities, where these are wanted.
+        holds no qualities, where these are wanted.
 
     Examples
     --------
@@ -80,10 +90,13 @@ def read_sequences(
     """
     if alphabet is not None:
         alphabet = alphabet_of(alphabet)
-    if gaps not in GAPS:
-        raise UsageError(f"gaps {gaps!r} is none of {', '.join(GAPS)}")
+    for name, word, words in (("gaps", gaps, GAPS), ("duplicate_names", duplicate_names, DUPLICATE_NAMES)):
+        if word not in words:
+            raise UsageError(f"{named(name)} {word!r} is not one of {', '.join(words)}")
     found = _Whole()
-    policy = Policy(gaps != "keep", empty="skip" if skip_empty else "refuse", keeps_qualities=qualities)
+    policy = Policy(
+        "refuse" if gaps == "refuse" else "remove", empty="skip" if skip_empty else "refuse", keeps_qualities=qualities
+    )
     sources = sources_of(paths)
     for block in BlockReader(sources, policy):
         found.add(block)
@@ -91,12 +104,16 @@ def read_sequences(
     for source in filter(is_store, sources) if qualities else ():
         text = f"{shown(file_name(source))}: a sequence store holds no qualities, so its sequences have none"
         warnings.warn(text, TropalignWarning, stacklevel=2)
-    found.check_names()
+    found.settle_names(duplicate_names)
     if found.n_gaps and gaps == "note":
         text = f"{found.n_gaps:,} gap{'s' * (found.n_gaps > 1)} in the sequences are left out"
         warnings.warn(f"{shown(found.files[0])}: {text}", TropalignWarning, stacklevel=2)
     letters = np.frombuffer(found.letters, np.uint8)
-    alphabet = settled_alphabet(alphabet, found.counts, found.files[0])
+    if alphabet is None:
+        alphabet = found.evidence.alphabet()
+        found.evidence.tell()
+    else:
+        check_asked(alphabet, found.counts, found.files[0])
     offsets = np.concatenate(found.offsets)
     codes, count, at = alphabet.codes_of(letters)
     # The batch makes Python's objects of names and descriptions when somebody asks for them.
@@ -108,21 +125,16 @@ def read_sequences(
     return batch
 
 
-def settled_alphabet(asked: Alphabet | None, counts: NDArray[np.int64], file: str) -> Alphabet:
-    """The alphabet of letters that are counted: the one that is asked for, else as it is judged.
-
-    Warns where the letters contradict.
-    """
-    judged = judge_counts(counts)
-    if asked is None:
-        return judged
-    if asked != judged and asked.judged is not None:
+def check_asked(asked: Alphabet, counts: NDArray[np.int64], file: str) -> None:
+    """Warn if the letters of a set, counted, contradict the alphabet that was asked for."""
+    tally = Tally.of_counts(counts)
+    kind, judged = tally.kind, alphabet_by(tally.kind, tally)
+    if kind in (Kind.PROTEIN, Kind.NUCLEOTIDE) and asked != judged and asked.judged:
         warnings.warn(
             f"{shown(file)}: read as {asked.name} as asked, but judged by its letters it is {judged.name}",
             TropalignWarning,
             stacklevel=3,
         )
-    return asked
 
 
 def tell_unknown(batch: SequenceBatch, at: int, count: int, file: str, strict: bool) -> None:
@@ -154,9 +166,11 @@ class _Whole:
         self.files: list[str] = []
         self._ends: list[int] = []  # of each block, records up to its end
         self.n_gaps = 0
+        self.evidence = Evidence()
 
     def add(self, block: SequenceBlock) -> None:
         """One more block."""
+        self.evidence.add(block.names, block.letters, block.offsets, block.counts, block.file)
         self._names.append(Texts.of(block.names))
         self._descriptions.append(Texts.of(block.descriptions))
         self.offsets.append(block.offsets[1:] + len(self.letters))
@@ -205,15 +219,20 @@ class _Whole:
         block = bisect_right(self._ends, k)
         return int(self._numbers[block][k - self._ends[block]])
 
-    def check_names(self) -> None:
-        """Refuses two records of one name."""
+    def settle_names(self, duplicate_names: DuplicateNames) -> None:
+        """Refuse two records of one name, or number or keep them."""
         from tropalign import _native
 
         names = self.names
         found = _native.find_repeated(names.data, names.offsets)
-        if found is None:
+        if found is None or duplicate_names == "keep":
             return
         other, k = found
+        if duplicate_names == "number":
+            self.names = Texts.of(numbered(names))
+            text = f"record {shown(names[k])!r} has the name of an earlier one: such records are numbered"
+            warnings.warn(f"{shown(self.file_of(k))}, {text}", TropalignWarning, stacklevel=3)
+            return
         number, other_number = self.number_of(k), self.number_of(other)
         file, other_file = self.file_of(k), self.file_of(other)
         # Two streams may be called the same.
@@ -224,7 +243,31 @@ class _Whole:
             if other_file == file
             else f"record {number}, and record {other_number} of {shown(other_file)}, have"
         )
-        raise InputError(f"{both} the same name: give each record its own", file=file, record=names[k])
+        raise InputError(
+            f"{both} the same name: give each record its own, or read with {said('duplicate_names', 'number')} or "
+            f"{said('duplicate_names', 'keep')}",
+            file=file,
+            record=names[k],
+        )
+
+
+def numbered(names: Sequence[str]) -> list[str]:
+    """Names, each once: the second "a" becomes "a_2", or the next that no other record has.
+
+    >>> numbered(["a", "b", "a", "a_2", "a"])
+    ['a', 'b', 'a_3', 'a_2', 'a_4']
+    """
+    taken, seen = set(names), dict[str, int]()
+    made = []
+    for name in names:
+        number = seen.get(name, 0) + 1
+        if number > 1:
+            while f"{name}_{number}" in taken:
+                number += 1
+        seen[name] = number
+        made.append(name if number == 1 else f"{name}_{number}")
+        taken.add(made[-1])
+    return made
 
 
 def _moved(pieces: list[Texts]) -> Texts:

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from tropalign.errors import InputError, shown
 from tropalign.sequences.aligned_files import GAPS, is_alignment, read_described
 from tropalign.sequences.alphabet import byte_counts
-from tropalign.sequences.files import BYTE_ORDER_MARK, Source, file_name, opened, tell_of_latin_1
+from tropalign.sequences.files import BYTE_ORDER_MARK, Source, file_name, opened, tell_of_latin_1, with_line_ends
 from tropalign.sequences.flat_files import BEGINS as FLAT_FILES
-from tropalign.sequences.flat_files import FlatFileText
+from tropalign.sequences.flat_files import RELEASE, FlatFileText, PirText, is_pir
 from tropalign.sequences.record_text import BLANKS, MARK, AsciiHeaders, RecordText
 from tropalign.sequences.texts import Texts, mended
 
@@ -45,6 +45,8 @@ class Records:
         How often each byte occurs in the letters.
     qualities : uint8, shape (n_letters,), or None
         Phred scores; None where they were not kept, or the file has none.
+    accessions
+        Of each record, "" if it has none; empty if the format has none beside names.
     """
 
     names: Sequence[str]
@@ -53,6 +55,7 @@ class Records:
     offsets: NDArray[np.int64]
     counts: NDArray[np.int64]
     qualities: NDArray[np.uint8] | None = None
+    accessions: Sequence[str] = ()
 
     @classmethod
     def of_headers(cls, headers: Sequence[bytes], texts: Sequence[str], leading_blanks: bool = False) -> Records:
@@ -99,7 +102,7 @@ def records_of_file(
     count: Callable[[int], None] | None = None,
     keeps_qualities: bool = False,
 ) -> Iterator[Records]:
-    """The records of a file, some at a time: FASTA, FASTQ, flat files, and rows of alignments without their gaps.
+    """The records of a file, some at a time: FASTA, FASTQ, flat files, PIR, and rows of alignments without their gaps.
 
     Parameters
     ----------
@@ -123,15 +126,22 @@ def records_of_file(
         Names or descriptions that are not UTF-8.
     """
     file = file_name(source)
-    with opened(source, count) as stream:
+    with opened(source, count) as raw:
+        stream = with_line_ends(raw)
         begin = stream.peek().removeprefix(BYTE_ORDER_MARK).lstrip()
         if is_alignment(begin):
             yield from _rows(stream)
             return
-        plain: Any = FlatFileText(stream, file, replaces_bytes) if begin.startswith(FLAT_FILES) else stream
+        plain: Any = stream
+        if begin.startswith(FLAT_FILES) or RELEASE in begin.partition(b"\n")[0]:
+            plain = FlatFileText(stream, file, replaces_bytes)
+        elif is_pir(begin):
+            plain = PirText(stream, file)
         text = RecordText(plain, file, replaces_bytes)
         if text.sign == b">":
-            yield from in_utf8(_fasta(text, leading_blanks), file)
+            for records in in_utf8(_fasta(text, leading_blanks), file):
+                is_flat = isinstance(plain, FlatFileText)
+                yield replace(records, accessions=plain.next_accessions(len(records.names))) if is_flat else records
         else:
             yield from in_utf8(_fastq(text, file, leading_blanks, keeps_qualities), file)
 

@@ -34,7 +34,7 @@ from tropalign.sequences.taxonomy_files import Taxdump, TaxonTable, taxdump_file
 from tropalign.sequences.texts import Texts
 
 #: Everything is kept as it is; verbs refuse or leave out what they do not take when they read.
-AS_IT_IS = Policy(empty="keep")
+AS_IT_IS = Policy(gaps="keep", empty="keep")
 PAGE = 1 << 12
 #: What is held in memory of an array that waits for its place in the file; beyond that it lies in a temporary file.
 HELD_BYTES = 1 << 25

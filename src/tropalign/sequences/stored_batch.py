@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import _native
-from tropalign.errors import InputError
-from tropalign.sequences.alphabet import Alphabet, byte_counts
+from tropalign.sequences.alphabet import GAP_LETTERS, Alphabet, byte_counts
 from tropalign.sequences.batch import SequenceBatch, batch_bytes
+from tropalign.sequences.kinds import Evidence
 from tropalign.sequences.mapped_store import SPAN, MappedStore, damaged
-from tropalign.sequences.reader import settled_alphabet, tell_unknown
+from tropalign.sequences.reader import check_asked, tell_unknown
 from tropalign.sequences.texts import lengths_of, mended
 
 #: Letters of a part that is in memory; a longer sequence is one by itself.
@@ -150,7 +150,11 @@ def in_memory(batch: Any, index: NDArray[Any]) -> tuple[Any, NDArray[Any]]:
 
 
 def stored_batch(
-    path: str | os.PathLike[str], most_bytes: int, alphabet: Alphabet | None = None, strict: bool = False
+    path: str | os.PathLike[str],
+    most_bytes: int,
+    alphabet: Alphabet | None = None,
+    strict: bool = False,
+    allows_duplicates: bool = False,
 ) -> StoredBatch | None:
     """The sequences of a store that memory does not hold, left in its file.
 
@@ -164,17 +168,19 @@ def stored_batch(
         Judged by the letters when not given.
     strict
         Raises on letters outside the alphabet.
+    allows_duplicates
+        Records may share a name.
 
     Returns
     -------
     StoredBatch, or None
-        None where the sequences fit, or one is empty or has a name that is none: `read_sequences` then says what is to
-        be said.
+        None if the sequences fit, if one is empty or has no name of its own, or if one has gaps: `read_sequences` then
+        raises the error.
 
     Raises
     ------
     InputError
-        A store that is damaged, names that occur twice; with `strict` an unknown letter.
+        A store that is damaged; nucleotides and proteins; with `strict` an unknown letter.
 
     Warns
     -----
@@ -187,18 +193,26 @@ def stored_batch(
     in_memory = batch_bytes(2 * len(store.letters) + taxa, store.names, store.descriptions) + 2 * len(store.letters)
     if in_memory <= most_bytes or not len(store) or lengths.min() == 0:
         return None
-    if (repeated := _native.find_repeated(store.names.data, store.names.offsets)) is not None:
-        first, second = repeated
-        what = f"records {first + 1} and {second + 1} have the same name: give each record its own"
-        raise InputError(what, file=store.path, record=store.names[second])
+    if not allows_duplicates and _native.find_repeated(store.names.data, store.names.offsets) is not None:
+        return None
     if lengths_of(store.names).min() == 0 or mended(store.names)[1]:
         return None
-    counts = np.zeros(256, np.int64)
+    counts, evidence = np.zeros(256, np.int64), Evidence()
     for begin, end in store.spans(PART_LETTERS, len(store)):
-        counts += byte_counts(store.letters[store.offsets[begin] : store.offsets[end]])
+        letters = store.letters[store.offsets[begin] : store.offsets[end]]
+        of_part, offsets = byte_counts(letters), store.offsets[begin : end + 1] - store.offsets[begin]
+        counts += of_part
+        if alphabet is None:
+            evidence.add(store.names.part(begin, end), letters, offsets, of_part, store.path)
     if counts.tolist() != store.manifest["letter_counts"]:
         raise damaged("its letters are not those that were written", store.path)
-    alphabet = settled_alphabet(alphabet, counts, store.path)
+    if counts[list(GAP_LETTERS.encode())].any():
+        return None
+    if alphabet is None:
+        alphabet = evidence.alphabet()
+        evidence.tell()
+    else:
+        check_asked(alphabet, counts, store.path)
     batch = StoredBatch.of_store(store, alphabet)
     used = np.flatnonzero(counts).astype(np.uint8)
     unknown = used[alphabet.encode(used)[1]]

@@ -129,6 +129,23 @@ class SequenceOptions(Options, group="alignment"):
     )
     strict: bool = option(default=False, label="Refuse other letters", help="letters outside the alphabet are an error")
     skip_empty: bool = option(default=False, label="Leave empty sequences out", help="leave empty sequences out")
+    gaps: str = option(
+        default="refuse",
+        choices=("refuse", "remove"),
+        label="Gap letters",
+        help="gap letters (- . _ ~) in FASTA and FASTQ: refuse (default) or remove; gaps of alignments (Stockholm, "
+        "Clustal, PHYLIP, MSF) are always removed",
+    )
+    duplicate_names: str = option(
+        default="error",
+        choices=Choices("tropalign.sequences.reader", "DUPLICATE_NAMES"),
+        label="Duplicate names",
+        help="records of one name: error (default), number (the second a becomes a_2), or keep",
+    )
+
+
+#: Options that `read_sequences` takes under the same names.
+READING = ("strict", "skip_empty", "gaps", "duplicate_names")
 
 
 class SequenceCommand(Command, SequenceOptions):
@@ -140,7 +157,7 @@ class SequenceCommand(Command, SequenceOptions):
         from tropalign.sequences.alphabet import ALPHABETS
 
         alphabet = ALPHABETS.get(self.alphabet)  # None for "auto"
-        reading: dict[str, Any] = {"skip_empty": self.skip_empty, "strict": self.strict}
+        reading: dict[str, Any] = {name: getattr(self, name) for name in READING}
         return read_sequences(path, alphabet=alphabet, qualities=wants_qualities, **reading)
 
 

@@ -88,6 +88,8 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
     alphabet: str = again(SequenceOptions, "alphabet", group="input")
     strict: bool = again(SequenceOptions, "strict", group="input")
     skip_empty: bool = again(SequenceOptions, "skip_empty", group="input")
+    gaps: str = again(SequenceOptions, "gaps", group="input")
+    duplicate_names: str = again(SequenceOptions, "duplicate_names", group="input")
 
     def check(self) -> None:
         """Refuses options that do not go together."""
@@ -147,8 +149,10 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         if self.db is None:
             return None
         from tropalign.errors import InputError
+        from tropalign.sequences.kinds import untold
 
-        references = self.batch(self.db)
+        with untold():
+            references = self.batch(self.db)
         if references.alphabet != batch.alphabet:
             raise InputError(
                 f"these are {references.alphabet.name}s, and the sequences {batch.alphabet.name}s: name references of "

@@ -142,7 +142,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory or disk, 130 interrupted."""
         outputs = _outputs(self, model, decoder)
 
         def blocks() -> Iterable[SequenceBlock]:
-            reader = BlockReader(self.sequences, Policy(empty="skip" if self.skip_empty else "refuse"))
+            reader = BlockReader(self.sequences, Policy(gaps="keep", empty="skip" if self.skip_empty else "refuse"))
             return _fitting(reader, allowed, self.fit)
 
         opened, contents, unlabelled = blocks, None, Unlabelled(decoder)

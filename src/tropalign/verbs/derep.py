@@ -55,6 +55,8 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
     alphabet: str = again(SequenceOptions, "alphabet", group="input")
     strict: bool = again(SequenceOptions, "strict", group="input")
     skip_empty: bool = again(SequenceOptions, "skip_empty", group="input")
+    gaps: str = again(SequenceOptions, "gaps", group="input")
+    duplicate_names: str = again(SequenceOptions, "duplicate_names", group="input")
 
     def check(self) -> None:
         """Refuses options that do not go together."""

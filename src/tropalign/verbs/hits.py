@@ -9,6 +9,7 @@ from tropalign.options.kinds import whole
 from tropalign.options.option import Options, again, but, input_file, option, output_file
 from tropalign.profile.options import ForeignOption, QueryAlphabet, QueryKind, SearchOptions
 from tropalign.results.threshold_options import Cutoffs, Thresholds
+from tropalign.verbs.alignment import SequenceOptions
 from tropalign.verbs.command import Command, Served, read_once
 from tropalign.verbs.run_options import SEQUENCE_FILES, EachOption, RunOptions, devices_of, started
 from tropalign.verbs.runs import carry_out
@@ -219,6 +220,7 @@ class HitCommand(Command):
         help=f"proteins: {SEQUENCE_FILES}",
     )
     skip_foreign: bool = again(ForeignOption, "skip_foreign")
+    gaps: str = again(SequenceOptions, "gaps", group="")
 
 
 class Scan(
@@ -321,7 +323,7 @@ Hits and E-values are those of hmmscan 3.4, to the last digit; the library need 
         keeps_models = bool(self._model_files())
         named = (self.models, memory_bytes, self.queries, self.alphabet, self.skip_foreign, keeps_models)
         models = read_once(("models", *named), lambda: model_source(*named))
-        sequences = target_source(self.sequences, memory_bytes)
+        sequences = target_source(self.sequences, memory_bytes, self.gaps)
         task = task_of(
             models,
             sequences,

@@ -11,7 +11,7 @@ from tropalign.errors import counted
 from tropalign.formats.registry import format_names, suffix_of
 from tropalign.msa.options import ConsistencyOptions, RowOrderOption, StrandName, TurningOption
 from tropalign.options.option import Options, but, input_file, option, output_file
-from tropalign.verbs.alignment import SequenceOptions
+from tropalign.verbs.alignment import READING, SequenceOptions
 from tropalign.verbs.command import Command, Served
 from tropalign.verbs.msa_clustalw import align_by_clustalw, check_method
 from tropalign.verbs.msa_extension import ExtensionOptions, check_extension, extend, extension_of
@@ -60,10 +60,12 @@ class InputOptions(Options, group="input"):
         default=False,
         label="Remove gaps and align anew",
         is_common=True,
-        help="the input is aligned: its gaps are left out unsaid",
+        help="the input is aligned: remove its gaps, as --gaps remove does",
     )
     strict: bool = but(SequenceOptions, "strict", default=False, group="input")
     skip_empty: bool = but(SequenceOptions, "skip_empty", default=False, group="input")
+    gaps: str = but(SequenceOptions, "gaps", default="refuse", group="input")
+    duplicate_names: str = but(SequenceOptions, "duplicate_names", default="error", group="input")
 
 
 class FormatOption(Options, group="results"):
@@ -286,7 +288,8 @@ number of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or d
     @property
     def reading(self) -> dict[str, Any]:
         """How sequences are read."""
-        return {"is_realigned": self.realign, "skip_empty": self.skip_empty, "strict": self.strict}
+        found = {name: getattr(self, name) for name in READING}
+        return {**found, "gaps": "remove"} if self.realign else found
 
     def batch(self) -> SequenceBatch:
         """The family, on one strand where that is asked for."""

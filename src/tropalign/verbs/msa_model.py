@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tropalign.errors import counted
 from tropalign.options.option import Options, input_file, option
@@ -83,10 +82,8 @@ def align_onto_model(command: Msa, outputs: list[Output]) -> None:
     assert command.model is not None
     allowed, begin = memory_allowed(command.memory, command.output), time.perf_counter()
     model = read_family_model(command.model)
-    gaps = "drop" if command.realign else "note"
-    how: Mapping[str, Any] = {"gaps": gaps, "skip_empty": command.skip_empty, "strict": command.strict}
     mapped = None if command.mapali is None else mapped_rows(command.mapali, model)
-    batch = read_members(command.family, model, command.alphabet, **how)
+    batch = read_members(command.family, model, command.alphabet, **command.reading)
     memory_bytes = left_for_job(allowed, batch.held_bytes)
     with stage_bar(command.quiet) as progress:
         n_threads = resolve_threads(command.threads)

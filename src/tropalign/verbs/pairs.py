@@ -372,20 +372,24 @@ class PairsCommand(
         """Queries and targets as they are aligned, with their frames where they are translated."""
         from tropalign.pairwise.options import check_same_alphabet
         from tropalign.pairwise.translated import check_code, side_of
+        from tropalign.sequences.kinds import agreed, untold
 
         if self.translate is not None and self.targets is not None:
             code = self.genetic_code or 1
             check_code(code)  # before anything is read
-            batches = self.batch(self.queries), self._database(self.targets, format_name, allowed)
+            with untold():  # the letters are checked against the kind that is translated
+                batches = self.batch(self.queries), self._database(self.targets, format_name, allowed)
             queries, targets = (
                 side_of(batch, side, self.translate, code, path)
                 for batch, side, path in zip(batches, ("query", "target"), (self.queries, self.targets), strict=True)
             )
             return queries, targets
-        queries = self.batch(self.queries, wants_qualities)
         if self.targets is None:
-            return queries, None
-        targets = self._database(self.targets, format_name, allowed)
+            return self.batch(self.queries, wants_qualities), None
+        with untold():
+            queries = self.batch(self.queries, wants_qualities)
+            targets = self._database(self.targets, format_name, allowed)
+        queries, targets = agreed(queries, targets, self.alphabet == "auto", tells=True)
         check_same_alphabet(queries, targets)
         return queries, targets
 
@@ -403,7 +407,8 @@ class PairsCommand(
             from tropalign.pairwise.selection import suits_groups
             from tropalign.sequences.stored_batch import TAKEN_BYTES, stored_batch
 
-            stored = stored_batch(path, int(MOST_READ * allowed), ALPHABETS.get(self.alphabet), self.strict)
+            keeps = self.duplicate_names == "keep"
+            stored = stored_batch(path, int(MOST_READ * allowed), ALPHABETS.get(self.alphabet), self.strict, keeps)
             if stored is not None and suits_groups(stored):
                 of_query = min(self.top or len(stored), len(stored)) / len(stored) * len(stored.letters)
                 if TAKEN_BYTES * of_query < MOST_TAKEN * allowed:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tropalign.errors import UsageError
-from tropalign.options.option import Options, but, input_file, option
+from tropalign.options.option import Options, again, but, input_file, option
 from tropalign.phylo.scoring import GAP_FLAGS, ScoreOptions, StrandOption
 from tropalign.verbs.alignment import SequenceOptions
 from tropalign.verbs.command import Command, Served, read_once
@@ -129,6 +129,8 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
         form_help="Second mates of paired ends, a file for each of the reads in the same order: a pair is placed as "
         "one read",
     )
+
+    gaps: str = again(SequenceOptions, "gaps", group="reads")
 
     def check(self) -> None:
         """Refuses options that do not go together."""
@@ -274,16 +276,17 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
         from tropalign.phylo.api import check_mates
         from tropalign.phylo.read_blocks import owning
         from tropalign.results.otu_table import RowOwners
-        from tropalign.sequences.blocks import blocks_of, survey_of
+        from tropalign.sequences.blocks import READS, blocks_of, survey_of, with_gaps
         from tropalign.sequences.files import can_be_read_twice, file_name
         from tropalign.sequences.mates import MatedBlocks
 
-        mates = self.mates
+        mates, policy = self.mates, with_gaps(READS, self.gaps)
         if mates is not None:
             check_mates(package)
 
         def blocks(taken: Iterable[str] = package.names) -> Iterator[Any]:
-            return iter(blocks_of(self.reads, taken) if mates is None else MatedBlocks(self.reads, mates, taken))
+            sides = (self.reads,) if mates is None else (self.reads, mates)
+            return iter((blocks_of if mates is None else MatedBlocks)(*sides, taken, policy))
 
         is_first_of_two = all(map(can_be_read_twice, [*self.reads, *(mates or [])]))
         if otus is None or self.counts is None:

@@ -115,8 +115,7 @@ def unaligned(options: MakeTree) -> SequenceBatch:
     from tropalign.msa.family import read_family
     from tropalign.sequences.alphabet import ALPHABETS
 
-    reading = {"is_realigned": False, "skip_empty": False, "strict": False}
-    return read_family([options.taxa], ALPHABETS.get(options.alphabet), **reading)
+    return read_family([options.taxa], ALPHABETS.get(options.alphabet), gaps="note")
 
 
 def alignment_in_bytes(options: MakeTree, data: bytes, memory_bytes: int, show: Show) -> Distances:
