@@ -55,7 +55,10 @@ def test_one_sequence_has_files_too(tmp_path):
         (["--method", "clustalw", "--effort", "fast"], "--effort has no meaning with --method clustalw"),
         (["--method", "clustalw", "--confidence", "x.tsv"], "--confidence has no meaning with --method clustalw"),
         (["--method", "clustalw", "--add", "x.fa"], "--add has no meaning with --method clustalw"),
-        (["--method", "clustalw", "--gap-open", "-1"], "--gap-open -1.0 is not a number from 0 to 100"),
+        (
+            ["--method", "clustalw", "--gap-open", "-1"],
+            "argument --gap-open: '-1' is below 0: give a number from 0 to 100",
+        ),
         (["--method", "clustalw", "--delay", "101"], "delay 101 is not a whole number from 0 to 100"),
         (["--method", "clustalw", "--shard", "1/2"], "--shard shares out the posteriors of a family"),
     ],

@@ -163,7 +163,7 @@ def test_several_files_are_one_family(few, tmp_path):
         ),
         (["--shard", "1/2", "-o", "x.shard", "--add", "y.fa"], "--shard shares out the posteriors of a family"),
         (["-", "-"], "standard input can be read once: name - once"),
-        (["--cutoff", "0.9"], "--cutoff 0.9 is not a number from 0.0001 to 0.5"),
+        (["--cutoff", "0.9"], "argument --cutoff: '0.9' is above 0.5: give a number from 0.0001 to 0.5"),
         (["--keep", "x"], "argument --keep: 'x' is not a number"),
         (["--consistency", "21"], "--consistency 21 is out of range: give a number from 0 to 20"),
         (["--effort", "best"], "argument --effort: invalid choice: 'best'"),
