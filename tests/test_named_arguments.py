@@ -43,6 +43,7 @@ CALLS = {
     ta.scan: lambda **given: ta.scan(PROTEINS, MODELS, **given),
     ta.align_to_model: lambda **given: ta.align_to_model(MODELS, PROTEINS, **given),
     ta.mask: lambda **given: ta.mask(PROTEINS, "seg", **given),
+    ta.read_otu_table: lambda **given: ta.read_otu_table("examples/amplicons.fasta", **given),
     ta.translate: lambda **given: ta.translate(ta.SequenceBatch.from_strings({"a": "ACGTAC"}), **given),
     ta.ClustalwOptions: ta.ClustalwOptions,
     ta.SearchOptions: ta.SearchOptions,
@@ -103,7 +104,7 @@ def test_a_wrong_number_is_told_by_the_name_of_its_argument(function, argument, 
         ("pairs --memory 10", "allow more with --memory"),
         ("pairs --strand both", "leave --strand both out"),
         ("cluster --memory 10", "allow more with --memory"),
-        ("msa --cutoff 2 --realign", "--cutoff 2.0 is not a number from 0.0001 to 0.5"),
+        ("msa --cutoff 2 --realign", "--cutoff: '2' is above 0.5: give a number from 0.0001 to 0.5"),
     ],
 )
 def test_the_command_line_names_its_options(words, sentence, tmp_path, capsys):

@@ -366,8 +366,9 @@ def test_weights_as_vsearch(tmp_path):
         ({"a": "ACGT"}, {"references": {}}, InputError, "there is no sequence"),
         ({"a;size=2": "ACGT"}, {"rule": "uchime4"}, UsageError, "rule 'uchime4' is none of uchime, uchime2, uchime3"),
         ({"a;size=2": "ACGT"}, {"abskew": 0.5}, UsageError, "abskew 0.5: parents are as abundant"),
-        ({"a;size=2": "ACGT"}, {"xn": 0}, UsageError, "xn 0: give a number above 0"),
-        ({"a;size=2": "ACGT"}, {"minh": -1}, UsageError, "minh -1: give a number of 0 or more"),
+        ({"a;size=2": "ACGT"}, {"xn": 0}, UsageError, "xn 0 is not a number from 1e-06 to 1e"),
+        ({"a;size=2": "ACGT"}, {"minh": -1}, UsageError, "minh -1 is not a number from 0 to 1e[+]09"),
+        ({"a;size=2": "ACGT"}, {"dn": 1e308}, UsageError, "dn 1e[+]308 is not a number from 1e-06 to 1e"),
         ({"a;size=2": "ACGT"}, {"mindiffs": 0}, UsageError, "mindiffs 0 is out of range"),
     ],
 )

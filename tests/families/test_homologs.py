@@ -135,7 +135,7 @@ def test_small_families_and_equal_rows(sets, n):
         ({"drop_foreign": True}, UsageError, "homologs of a foreign member hide it"),
         ({"tree": "((m0,m1),(m2,m3));"}, UsageError, "homologs are not in the tree that is given"),
         ({"max_homologs": 0}, UsageError, "max_homologs 0"),
-        ({"homolog_evalue": -1}, UsageError, "homolog_evalue -1 is not a number above 0"),
+        ({"homolog_evalue": -1}, UsageError, "homolog_evalue -1 is not a number from 1e-300 to"),
     ],
 )
 def test_what_is_refused(sets, how, error, sentence):

@@ -211,6 +211,6 @@ class Ranged(Options):
 
 @pytest.mark.parametrize("weight", [0.4, 2.1, -1, 1e308, float("inf"), float("-inf"), float("nan"), 10**400])
 def test_a_number_beyond_its_range_is_refused_in_python(weight):
-    with pytest.raises(UsageError, match=r"weight is out of range: give a number from 0\.5 to 2"):
+    with pytest.raises(UsageError, match=r"^weight .* is not a number from 0\.5 to 2$"):
         Ranged(weight=weight)
     assert Ranged(weight=2).weight == 2

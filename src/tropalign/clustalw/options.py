@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args
 
 from tropalign.errors import UsageError, named
 from tropalign.options.called import documented
-from tropalign.options.kinds import FRACTION, TEXT, number, whole
+from tropalign.options.kinds import TEXT, number, whole
 from tropalign.options.option import Options, but, option
 
 Clustering = Literal["nj", "upgma"]
@@ -164,7 +164,7 @@ class ClustalwChoices(Options, group="method clustalw"):
     )
     transition_weight: float | None = option(
         default=None,
-        kind=FRACTION,
+        kind=number(0, 1),
         metavar="W",
         help="score of a transition between nucleotides, as a share of a match (default: 0.5)",
         doc="Score of a transition as a share of a match.",

@@ -6,7 +6,7 @@ from typing import Literal, get_args
 
 from tropalign.errors import UsageError, named
 from tropalign.machine.numbers import decimal_number, whole_number
-from tropalign.options.kinds import AMOUNT, number, whole
+from tropalign.options.kinds import AMOUNT, POSITIVE, number, whole
 from tropalign.options.option import Options, option
 
 RuleName = Literal["uchime", "uchime2", "uchime3"]
@@ -29,7 +29,7 @@ class ChimeraOptions(Options, group="chimeras"):
     )
     abskew: float | None = option(
         default=None,
-        kind=number(1, 1e9),
+        kind=POSITIVE,
         metavar="F",
         label="Abundance skew",
         is_common=True,
@@ -86,12 +86,6 @@ class ChimeraRules(ChimeraOptions):
         for name in ("minh", "mindiv", "xn", "dn", *(["abskew"] if self.abskew is not None else [])):
             self.set(name, decimal_number(name, getattr(self, name)))
         self.set("mindiffs", whole_number("mindiffs", self.mindiffs, 1))
-        for name in ("minh", "mindiv"):
-            if getattr(self, name) < 0:
-                raise UsageError(f"{named(name)} {getattr(self, name)}: give a number of 0 or more")
-        for name in ("xn", "dn"):
-            if getattr(self, name) <= 0:
-                raise UsageError(f"{named(name)} {getattr(self, name)}: give a number above 0")
         if self.abskew is not None and self.abskew < 1:
             raise UsageError(f"{named('abskew')} {self.abskew}: parents are as abundant as their chimera, or more")
 

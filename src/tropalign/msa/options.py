@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args
 
 from tropalign.errors import TropalignWarning, UsageError, named
 from tropalign.machine.numbers import whole_number
-from tropalign.options.kinds import FRACTION, number, whole
+from tropalign.options.kinds import number, whole
 from tropalign.options.option import Options, but, option
 
 EffortName = Literal["default", "accurate", "fast"]
@@ -96,7 +96,7 @@ class ConsistencyOptions(Options, group="method"):
     )
     keep: float | None = option(
         default=None,
-        kind=FRACTION,
+        kind=number(0, 1),
         metavar="F",
         label="Fraction kept",
         help="keep this fraction of each matrix instead; 0: by the cutoff",

@@ -14,7 +14,7 @@ from dataclasses import FrozenInstanceError, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar, dataclass_transform
 
 from tropalign.errors import UsageError, did_you_mean, named
-from tropalign.options.kinds import Choices, Kind
+from tropalign.options.kinds import FRACTION, Choices, Kind
 
 if TYPE_CHECKING:
     from dataclasses import Field
@@ -266,7 +266,7 @@ class Options:
         cls._ranges = {
             name: (kind.least, kind.most)
             for name, kind in kinds.items()
-            if kind.least is not None and kind.most is not None
+            if kind.least is not None and kind.most is not None and kind is not FRACTION  # which `settle` checks
         }
 
     def __init__(self, *values: Any, **named: Any) -> None:
@@ -285,7 +285,7 @@ class Options:
         """Raises UsageError for a number beyond the range of its kind, which `settle` need not know."""
         value = getattr(self, name)
         if isinstance(value, int | float) and not isinstance(value, bool) and not least <= value <= most:
-            raise UsageError(f"{named(name)} is out of range: give a number from {least:g} to {most:g}")
+            raise UsageError(f"{named(name)} {str(value)[:40]} is not a number from {least:g} to {most:g}")
 
     def _by_place(self, values: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
         """The values by their names."""

@@ -19,6 +19,7 @@ from email.header import Header
 from email.message import Message
 from email.mime.text import MIMEText
 from email.utils import formatdate, make_msgid
+from typing import Any
 
 from tropalign import __version__
 from tropalign.errors import UsageError
@@ -196,7 +197,7 @@ def _one_line(text: str) -> str:
     return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
 
 
-def _header(text: str) -> str | Header:
+def _header(text: str) -> Any:  # a Header, too, which the types of Message do not have
     """A text as the value of a header: as it is if nobody can take it for anything else, or encoded."""
     return text if text.isascii() and "=?" not in text else Header(text, "utf-8")
 
