@@ -25,6 +25,7 @@ from tropalign.formats.registry import make_writer
 from tropalign.phylo.tree import parse_tree
 from tropalign.results.otu_table import OtuTable
 from tropalign.results.placements import concatenate
+from tropalign.sequences.samples import teller
 from tropalign.trees.newick import quoted
 
 TIPS = 24
@@ -167,6 +168,18 @@ def test_samples_that_names_tell(placed):
         data, arrays = data_of(page_of(package, replace(table, names=names), cuts))
         assert data["samples"] == ["soil", "gut"] and by_sample(arrays) == wanted
     assert data_of(page_of(package, table))[0]["samples"] == []
+
+
+def test_samples_before_a_delimiter(placed):
+    package, table = placed
+    said = ["gut-1", "gut-2"]
+    labels = tuple(f"r{k};sample={said[k % 2]}" for k in range(len(table)))
+    cut = tuple(f"{said[k % 2]}.r{k}" for k in range(len(table)))
+    (told, one), (known, other) = (
+        data_of(page_of(package, replace(table, names=names), tell=tell))
+        for names, tell in ((labels, teller()), (cut, teller(delimiter=".")))
+    )
+    assert told["samples"] == known["samples"] == said and by_sample(one) == by_sample(other) != {}
 
 
 def test_samples_are_circles_on_branches(placed, opened_report):

@@ -45,8 +45,9 @@ def _results():
     made = [
         ta.align("MKV", "MKL"), table, table[0], clusters, clusters[0], alignment, alignment[0], tree,
         ta.score_alignment(alignment, alignment), uniques,
-        ta.otu_table(uniques.clusters(), uniques, sample_delimiter="."), chimeras,
-        chimeras[0], hits, hits[0], hits[0].domains[0], hits.domains, hits.queries[0], model, segments, segments[0],
+        ta.otu_table(uniques.clusters(), uniques, sample_delimiter="."),
+        chimeras, chimeras[0], hits, hits[0], hits[0].domains[0], hits.domains,
+        hits.queries[0], model, segments, segments[0],
         *_placed(), ta.msa.align_profiles(profile, profile), tropical.matrix_chain([1, 2, 3]),
         tropical.search_tree([1.0, 2.0]), tropical.nussinov("GGGAAACCC"), tropical.shortest_paths(weights),
         tropical.Graph.from_edges([0], [1], [1.0]), tropical.DenseGraph.from_matrix(weights),

@@ -105,7 +105,8 @@ class BestPassing:
         if not len(last):
             return left
         is_worse = (kept[last][place] == query[left]) & (given[left] <= score[last][place])
-        return left[~is_worse]
+        found: Index = left[~is_worse]
+        return found
 
     def _merge(self, table: AlignmentTable) -> None:
         """Keep the best; of equal scores those that were kept before, which stand earlier in the order of the pairs."""

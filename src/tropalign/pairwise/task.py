@@ -579,7 +579,7 @@ class PairsTask:
                 np.concatenate([rows.query for rows, _ in kept]),
                 np.concatenate([rows.target for rows, _ in kept]),
                 self.options.report,
-                None if self._reverse is None else np.concatenate([rows.strand for rows, _ in kept]),  # type: ignore[arg-type]
+                None if self._reverse is None else np.concatenate([rows.strand for rows, _ in kept]),
             )
             score = np.concatenate([score for _, score in kept])
             best = selected(self._source(rows.query), score, None, self.options.top)

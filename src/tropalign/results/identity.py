@@ -49,11 +49,12 @@ def checked_definition(name: Any) -> str:
 
 def identities(table: AlignmentTable, definition: str) -> NDArray[np.float64]:
     """Identity of each row of whole alignments; 0 for a row without a pair of residues; float64, shape (n_rows,)."""
-    identical = table.n_identical.astype(np.float64)
+    identical: NDArray[np.float64] = table.n_identical.astype(np.float64)
     if definition in ("columns", "blast"):
         return identical / np.maximum(table.n_columns, 1)
     if definition == "matches":
-        return identical / np.maximum(table.n_columns - table.n_gaps, 1)
+        share: NDArray[np.float64] = identical / np.maximum(table.n_columns - table.n_gaps, 1)
+        return share
     query, target = lengths(table)
     if definition == "shorter":
         return identical / np.minimum(query, target)
@@ -101,7 +102,8 @@ def residue_sets(alphabet: Alphabet) -> NDArray[np.uint32]:
 def is_ambiguous(alphabet: Alphabet) -> NDArray[np.bool_]:
     """Letters that may stand for several residues; bool, by code."""
     sets = residue_sets(alphabet)
-    return (sets & (sets - 1)) != 0
+    found: NDArray[np.bool_] = (sets & (sets - 1)) != 0
+    return found
 
 
 def compatible_columns(table: AlignmentTable) -> NDArray[np.int32]:
@@ -128,4 +130,5 @@ def compatible_columns(table: AlignmentTable) -> NDArray[np.int32]:
 def _places(first: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.int64]:
     """Consecutive positions: `sizes` of them from each of `first` on."""
     ends = np.cumsum(sizes)
-    return np.arange(int(sizes.sum())) + np.repeat(first - (ends - sizes), sizes)
+    found: NDArray[np.int64] = np.arange(int(sizes.sum())) + np.repeat(first - (ends - sizes), sizes)
+    return found

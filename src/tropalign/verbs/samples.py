@@ -88,6 +88,8 @@ class SampleOptions(SampleNameOptions, group="samples"):
 class SampleCommand(SequenceCommand, SampleOptions):
     """What reads sequences of samples."""
 
+    #: What `OutputOptions` has.
+    quiet: bool
     queries: list[str] = input_file(
         flags=(),
         many="+",
