@@ -30,10 +30,7 @@ def data(request):
 @pytest.fixture(scope="module")
 def sequences(data):
     """Nine sequences of some 60 nucleotides, of which a seventh is ambiguous."""
-    with pytest.warns(
-        ta.TropalignWarning, match="read as nucleotide as asked, but judged by its letters it is protein"
-    ):
-        return ta.read_sequences(data / "iupac.fasta", alphabet="nucleotide")
+    return ta.read_sequences(data / "iupac.fasta")
 
 
 @pytest.mark.parametrize("iupac", IUPAC)

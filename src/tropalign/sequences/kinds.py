@@ -95,7 +95,7 @@ class Tally(NamedTuple):
     def of_counts(cls, counts: NDArray[np.int64]) -> Tally:
         """Count by the occurrences of each byte, int64, shape (256,)."""
         found = [int(n) for n in np.bincount(_CLASS, counts, len(_CLASSES) + 1)]
-        return cls(sum(found[:4]), *found[4:9], sum(n > 0 for n in found[:4]))
+        return cls._make([sum(found[:4]), *found[4:9], sum(n > 0 for n in found[:4])])
 
     @classmethod
     def of_text(cls, text: bytes) -> Tally:
@@ -106,7 +106,7 @@ class Tally(NamedTuple):
                 break
             before, rest = len(rest), rest.translate(None, letters)
             numbers[k] = before - len(rest)
-        return cls(*numbers, len({*text.upper().replace(b"U", b"T")} & {*b"ACGT"}))
+        return cls._make([*numbers, len({*text.upper().replace(b"U", b"T")} & {*b"ACGT"})])
 
     @property
     def score(self) -> int:
@@ -144,7 +144,8 @@ class Tally(NamedTuple):
 
     def __add__(self, other: Tally) -> Tally:  # type: ignore[override]
         """Count both; the different bases are those of the record that has more."""
-        return Tally(*map(sum, zip(self[:-1], other[:-1], strict=True)), max(self.n_different, other.n_different))
+        sums = map(sum, zip(self[:-1], other[:-1], strict=True))
+        return Tally._make([*sums, max(self.n_different, other.n_different)])
 
 
 def alphabet_by(kind: Kind, tally: Tally) -> Alphabet:

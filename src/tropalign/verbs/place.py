@@ -285,8 +285,9 @@ half-open. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 1
             check_mates(package)
 
         def blocks(taken: Iterable[str] = package.names) -> Iterator[Any]:
-            sides = (self.reads,) if mates is None else (self.reads, mates)
-            return iter((blocks_of if mates is None else MatedBlocks)(*sides, taken, policy))
+            if mates is None:
+                return iter(blocks_of(self.reads, taken, policy))
+            return iter(MatedBlocks(self.reads, mates, taken, policy))
 
         is_first_of_two = all(map(can_be_read_twice, [*self.reads, *(mates or [])]))
         if otus is None or self.counts is None:
