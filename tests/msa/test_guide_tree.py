@@ -69,7 +69,10 @@ def test_a_deep_tree():
         ("(A,B,(C,(D,)));", "t: the tree has '', which is no sequence: give a tree whose leaves are"),
         ("(A,B,(C,(D,A)));", "t: two leaves are called 'A': give each sequence one leaf"),
         ("(A,B,(C,D);", "t, line 1, column 1: this bracket is not closed: the file may be cut short"),
-        ("(A,B,(C,'D));", "t, line 1, column 9: this quote is not closed: close it with ', and double one that is part of a name"),
+        (
+            "(A,B,(C,'D));",
+            "t, line 1, column 9: this quote is not closed: close it with ', and double one that is part of a name",
+        ),
         ("(A,B);\n(C,D);", "t: the file holds 2 trees, and one is wanted: write that one to a file of its own"),
         ("", "t: the file holds no tree"),
         ("(A:1,B:1,C:1,D:1e999);", "t, line 1, column 16: the length '1e999' is not a number that a double holds"),
