@@ -165,12 +165,10 @@ class TreeText:
 
     def count_error(self, n_trees: int) -> InputError:
         """The error for a file that does not hold one tree."""
-        many = (
-            f"{n_trees:,} trees, and one is wanted: write that one to a file of its own"
-            if n_trees
-            else "no tree: name another"
-        )
-        return InputError(f"the file holds {many}", file=self._file)
+        found = "no tree: name another"
+        if n_trees:
+            found = f"{n_trees:,} trees, and one is wanted: write that one to a file of its own"
+        return InputError(f"the file holds {found}", file=self._file)
 
     def statement_end(self, at: int) -> int:
         """The position after the next semicolon outside of quotes; the end of the text where there is none."""
