@@ -211,7 +211,8 @@ _reading = threading.Lock()
 def reading_once() -> Iterator[None]:
     """While the block runs, `read_once` reads nothing twice, in all threads."""
     global _read
-    _read = mine = {}
+    mine: dict[Hashable, Any] = {}
+    _read = mine
     try:
         yield
     finally:
