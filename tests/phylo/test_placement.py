@@ -264,7 +264,7 @@ def test_either_strand():
 
 
 def test_letters_of_all_kinds():
-    """Lower case and U are read, gaps left out, unknown letters wildcards; a read without a usable one is left."""
+    """Lower case and U are read, gaps removed if asked, unknown letters wildcards; a read without a usable one is left."""
     package = reference(6, n_tips=10, n_columns=60)
     row = bytes(package.letters[0]).decode().replace("-", "")
     texts = [
@@ -276,7 +276,7 @@ def test_letters_of_all_kinds():
         ("f", row[:9] + "!"),
     ]
     with pytest.warns(TropalignWarning, match=r"read 'f': '!' is no nucleotide letter; such letters are read as N"):
-        (placed,) = ta.place(package, texts)
+        (placed,) = ta.place(package, texts, gaps="remove")
     assert placed.branch[0] == placed.branch[1] == placed.branch[2] and len(set(placed.score[:3].tolist())) == 1
     np.testing.assert_array_equal(placed.read(0)[1], placed.read(2)[1])
     assert placed.branch.tolist()[3:5] == [-1, -1] and placed.branch[5] >= 0
