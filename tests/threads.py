@@ -112,7 +112,7 @@ def cluster(ta):
 
 def dereplicate(ta):
     found = ta.dereplicate(ta.read_sequences(EXAMPLES / "mock.fasta"))
-    table = ta.otu_table(ta.cluster(found.sequences, order="abundance"), found, relabel="Otu")
+    table = ta.otu_table(ta.cluster(found.sequences, order="abundance"), found, relabel="Otu", sample_regex="^([a-z]+)")
     return [found.sequences.names, table.names, table.counts]
 
 

@@ -201,7 +201,7 @@ def test_other_formats(files, tmp_path):
     first = paths[3].read_text().splitlines()[-1].split("\t")
     assert first[:5] == ["gene2", str(len(files[2]["gene2"])), rows[-1]["query_start"], rows[-1]["query_end"], "-"]
     assert "qf:i:-2" in first
-    assert ">gene2/-2 5-41 score=" in paths[4].read_text()
+    assert ">gene2/-2 6-41 score=" in paths[4].read_text()
     with np.load(paths[5]) as arrays:
         assert arrays["score"].ravel().astype(int).tolist() == [int(row["score"]) for row in rows]
         assert arrays["queries"].tolist() == ["gene0", "gene1", "gene2"]

@@ -75,7 +75,10 @@ def test_wrong_calls(error, call, why):
     [
         ({}, "there is no sequence"),
         ({"a": "MKV", "b": ""}, "the sequence is empty"),
-        ({"a": "MKVLAWMKTAYIAKMKVLAWMKT", "b": "ACGTACGTACGTACGTACGTACGT"}, "this is a nucleotide sequence by its"),
+        (
+            {"a": "MKVLAWMKTAYIAKMKVLAWMKT", "b": "ACGTACGTACGTACGTACGTACGT"},
+            "this is a protein by its letters, but record",
+        ),
     ],
 )
 def test_families_that_are_refused(family, why):

@@ -20,7 +20,8 @@ from tropalign.clusters.options import METHODS, ClusterOptions, CoverageOf
 from tropalign.errors import InputError, ResourceError, UsageError
 from tropalign.pairwise.options import MODES, PairOptions
 from tropalign.results.alignments import concatenate
-from tropalign.results.identity import DEFINITIONS, identities
+from tropalign.results.identity import identities
+from tropalign.results.identity_names import DEFINITIONS
 
 DNA, PROTEIN = "ACGT", "ARNDCQEGHILKMFPSTWYV"
 

@@ -246,7 +246,7 @@ def test_a_gpu_without_a_processor_beside_it_fails_by_itself(monkeypatch):
     begin = threading.Thread.start
 
     def start(thread):
-        if thread._args[0].device.name == "cpu":
+        if thread._args[-1].device.name == "cpu":
             raise RuntimeError("can't start new thread")
         begin(thread)
 

@@ -16,7 +16,7 @@ from tropalign.formats.aligned.text import checksum
 from tropalign.formats.header import Header
 from tropalign.formats.registry import format_names, format_of
 from tropalign.results.multiple import MultipleAlignment
-from tropalign.sequences import SequenceBatch
+from tropalign.sequences import PROTEIN, SequenceBatch
 
 HEADER = Header("1.2.3", "tropalign msa [x].fa", {"mode": "default"})
 TEXT_FORMATS = ("fasta", "clustal", "stockholm", "phylip", "msf", "nexus")
@@ -105,7 +105,7 @@ def test_fasta_keeps_descriptions_and_a3m_the_columns_of_the_first_row():
 
 def test_marks_of_columns_and_checksums():
     rows = {"a": "AaS-CWT", "b": "AATACWA", "c": "AAAACRV"}
-    made = MultipleAlignment.from_rows(rows, rows.values())
+    made = MultipleAlignment.from_rows(rows, rows.values(), PROTEIN)
     lines = written("clustal", made).decode().splitlines()
     assert lines[0] == "CLUSTAL multiple sequence alignment by tropalign 1.2.3"
     assert lines[5][11:] == "**: * ."

@@ -75,7 +75,7 @@ def test_what_pairs_writes_is_read(layout, tmp_path):
     assert main(["pairs", str(path), "-f", "matrix", *arguments]) == 0
     names, found = read_distance_matrix(out)
     assert names == ("a", "b", "c")
-    (table,) = align_all(path)
+    (table,) = align_all(path, mode="global")
     np.testing.assert_allclose(found, 1 - table.identity, atol=1e-6)
 
 

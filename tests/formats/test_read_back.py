@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tropalign
-from formats.conftest import HEADER
+from formats.written import HEADER
 from tropalign.errors import InputError, UsageError
 from tropalign.formats.aligned import AlignedContext
 from tropalign.formats.distance_matrix import read_distance_matrix

@@ -6,7 +6,6 @@ import pytest
 from oracles.pairwise import cigar_operations, rescore
 
 import tropalign as ta
-from tropalign.cli.main import make_parser
 from tropalign.pairwise.options import PairOptions
 from tropalign.results.alignments import concatenate
 
@@ -58,9 +57,8 @@ def test_the_best_and_minima(family):
 def test_all_ways_have_one_mode_by_default():
     """Local, which bit scores, E-values and tables of hits suppose."""
     texts = ["MKVLAWHEAG", "WWWHEAGPPP"]
-    options = make_parser(False, ["pairs"]).parse_args(["pairs", "a.fa"])
-    (wanted,) = ta.align_all(texts, mode=options.mode)
-    assert options.mode == "local" and wanted.cigars() == ["5="]
+    (wanted,) = ta.align_all(texts, mode="local")
+    assert wanted.cigars() == ["5="]
     assert ta.align(*texts).cigar == "5=" and ta.align_many([texts]).cigars() == next(ta.align_all(texts)).cigars() == [
         "5="
     ]

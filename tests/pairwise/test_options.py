@@ -132,7 +132,7 @@ def test_numbers_and_scoring_of_other_types(batch):
 
 
 def test_nucleotides_against_proteins(batch):
-    dna = ta.SequenceBatch.from_strings(["ACGTACGT"])
+    dna = ta.SequenceBatch.from_strings(["ACGTACGT" * 5])
     with pytest.raises(ta.InputError) as error:
         ta.align_all(dna, batch)
     assert str(error.value) == (

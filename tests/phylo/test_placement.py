@@ -264,7 +264,7 @@ def test_either_strand():
 
 
 def test_letters_of_all_kinds():
-    """Lower case and U are read, gaps removed if asked, unknown letters wildcards; a read without a usable one is left."""
+    """Lower case and U are read, gaps are removed if asked, unknown letters are wildcards; some reads are left out."""
     package = reference(6, n_tips=10, n_columns=60)
     row = bytes(package.letters[0]).decode().replace("-", "")
     texts = [

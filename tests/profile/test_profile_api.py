@@ -207,7 +207,7 @@ def test_lower_case_and_stops_are_read_as_hmmer_reads_them(hmms, families):
     text = families[1].member(1)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        hits = tropalign.search(hmms, [("a", text), ("b", text.lower()), ("c", text + "*UO~._")])
+        hits = tropalign.search(hmms, [("a", text), ("b", text.lower()), ("c", text + "*UO")])
     assert hits.bits[hits.names.index("a")] == hits.bits[hits.names.index("b")]
 
 

@@ -76,6 +76,8 @@ def test_duplicate_names_per_verb(line, rule, tmp_path, capsys):
     Path(paths["x"]).write_text(f">a;size=9\n{DNA}{DNA}\n>a;size=9\n{DNA}G{DNA}\n")
     Path(paths["y"]).write_text(f">c\n{DNA}{DNA}\n")
     words = [*line.format(**paths).split(), "-q", "-o", str(tmp_path / "out"), "--duplicate-names", rule]
+    if rule == "keep" and line.startswith("msa") and "clustalw" not in line:  # FASTA cannot hold two rows of a name
+        words += ["-f", "nexus"]
     if rule == "keep" and "clustalw" in line:  # whose guide tree is in Newick
         assert main(words) == 3 and "two taxa are called 'a" in capsys.readouterr().err
         return

@@ -141,7 +141,9 @@ def some_values(verb):
 def test_the_parser_reads_what_was_planned(verb):
     one, _ = example(verb)
     for option, value in some_values(verb):
-        if (value == 1e-7 and option.flag in ("--match", "--mismatch")) or option.flag.endswith(("fix",)):
+        if (
+            value == 1e-7 and option.flag in ("--match", "--mismatch", "--xn", "--dn", "--cutoff")
+        ) or option.flag.endswith("fix"):
             continue
         asked = Submission(verb, one.inputs, {option.dest: [value] if option.many else value})
         words, _ = planned(asked, lambda item: item.name, RESOURCES)

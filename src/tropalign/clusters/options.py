@@ -9,7 +9,7 @@ from tropalign.errors import UsageError, named
 from tropalign.options.kinds import FRACTION
 from tropalign.options.option import Options, argument, but, option
 from tropalign.pairwise.options import IDENTITY_HELP, IdentityOptions
-from tropalign.results.identity import AmbiguousRule, checked_definition
+from tropalign.results.identity_names import AmbiguousRule, checked_definition
 
 if TYPE_CHECKING:
     from tropalign.pairwise import PairOptions

@@ -21,7 +21,7 @@ from tropalign.results.alignments import AlignmentTable
 from tropalign.results.clusters import Clusters, starts_by_cigars
 from tropalign.results.found_hits import DOMAIN_COLUMNS, FILTERS, HIT_COLUMNS, LINES, TEXTS, Query
 from tropalign.results.hits import Hits
-from tropalign.results.identity import DEFINITIONS
+from tropalign.results.identity_names import DEFINITIONS
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.results.placements import Placements
 from tropalign.results.segments import Segments

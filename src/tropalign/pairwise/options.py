@@ -16,7 +16,7 @@ from tropalign.masks.names import MethodName
 from tropalign.options.kinds import BITS, DECIMAL, E_VALUE, FRACTION, TEXT, whole
 from tropalign.options.option import Options, argument, option
 from tropalign.properties import cached_property
-from tropalign.results.identity import AmbiguousRule, checked_definition
+from tropalign.results.identity_names import AmbiguousRule, checked_definition
 
 if TYPE_CHECKING:
     import numpy as np

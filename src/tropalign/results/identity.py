@@ -2,49 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import UsageError, named
 from tropalign.results import gapped
 
 if TYPE_CHECKING:
     from tropalign.results.alignments import AlignmentTable
     from tropalign.sequences import Alphabet
 
-#: Definitions by name; the first five in the order of vsearch's --iddef 0 to 4.
-DEFINITIONS: Mapping[str, str] = MappingProxyType(
-    {
-        "shorter": "identical columns per residue of the shorter sequence (CD-HIT)",
-        "columns": "identical columns per column",
-        "internal": "identical columns per column between the first and the last pair of residues (vsearch's default)",
-        "openings": "1 - (mismatches + gaps, each counted once) per residue of the longer sequence",
-        "blast": "as columns",
-        "longer": "identical columns per residue of the longer sequence",
-        "matches": "identical columns per pair of residues: matches / (matches + mismatches)",
-    }
-)
-#: Definitions that have a number, which is vsearch's.
-N_NUMBERED = 5
-#: Whether ambiguous letters are identical to equal letters only, or to all letters that they may stand for.
-AmbiguousRule = Literal["differ", "match"]
 #: Rows whose columns are expanded at a time.
 ROWS = 4096
-
-
-def checked_definition(name: Any) -> str:
-    """A definition by its name, or by vsearch's number. Raises UsageError if it does not exist."""
-    if isinstance(name, str) and name in DEFINITIONS:
-        return name
-    numbers = {str(number): one for number, one in enumerate(list(DEFINITIONS)[:N_NUMBERED])}
-    if str(name) in numbers and not isinstance(name, bool):
-        return numbers[str(name)]
-    words = ", ".join(f"{number} {one}" for number, one in numbers.items())
-    raise UsageError(f"{named('identity')} {name!r} is none of {words}, {', '.join(list(DEFINITIONS)[N_NUMBERED:])}")
 
 
 def identities(table: AlignmentTable, definition: str) -> NDArray[np.float64]:

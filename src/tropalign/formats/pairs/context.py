@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tropalign.formats.pairs import MATRIX_LAYOUTS
 from tropalign.results import MatrixValue
-from tropalign.results.identity import DEFINITIONS
+from tropalign.results.identity_names import DEFINITIONS
 from tropalign.results.kept_columns import DEPTHS
 from tropalign.results.output_columns import OUTPUT_COLUMNS
 from tropalign.results.rows import Named
