@@ -22,7 +22,7 @@ from packages import require
 
 ROOT = Path(__file__).resolve().parent.parent
 #: Mean processor time of compiling a file, as a multiple of the time of compiling PROBE (Zen 3, GCC 12).
-PROBES_PER_FILE = 10.0
+PROBES_PER_FILE = 4.5
 PROBE = ROOT / "native" / "simd" / "isa.cpp"
 #: Builds of fewer files get no forecast.
 FEWEST_FILES = 5
@@ -81,16 +81,17 @@ def say(text: str) -> None:
 
 
 def probe() -> float:
-    """Return the seconds that the compiler takes for a small file; 0.3 if that fails, since CMake says why."""
+    """Return the processor time of compiling a small file in seconds; 0.5 if that fails, since CMake says why."""
     compiler = os.environ.get("CXX") or shutil.which("c++") or shutil.which("g++") or shutil.which("clang++") or "c++"
     with tempfile.TemporaryDirectory() as folder:
         command = [*compiler.split(), "-std=c++20", "-O2", "-DTROPALIGN_ISAS(X)=X(generic,)", "-c", str(PROBE)]
-        start = time.monotonic()
+        before = os.times()
         try:
             subprocess.run([*command, "-o", f"{folder}/probe.o"], check=True, capture_output=True)
         except (OSError, subprocess.CalledProcessError):
-            return 0.3
-        return time.monotonic() - start
+            return 0.5
+        after = os.times()
+    return after.children_user + after.children_system - before.children_user - before.children_system
 
 
 def failure(lines: list[str]) -> str:
