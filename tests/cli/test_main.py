@@ -134,3 +134,21 @@ def test_progress_on_a_terminal_only(family, n_family, on_terminal, command, mon
     assert f"{n_pairs} pairs in " in shown
     assert on_terminal("pairs", family, "-q") == ""
     assert command("pairs", family).stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (ImportError("compiled on another processor"), "tropalign: compiled on another processor\n"),
+        (
+            ModuleNotFoundError("No module named 'scipy'", name="scipy"),
+            "tropalign: No module named 'scipy': install tropalign and its packages again (pip install scipy)\n",
+        ),
+    ],
+)
+def test_what_cannot_be_imported_is_no_defect(error, said, monkeypatch, capsys):
+    def refuse(words):
+        raise error
+
+    monkeypatch.setattr("tropalign.cli.main._exit_code", refuse)
+    assert main(["pairs", "x.fa"]) == 4 and capsys.readouterr().err == said

@@ -55,6 +55,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _fail(f"{error} (see tropalign {verb} --help)" if verb else str(error), error.exit_code)
     except MemoryError:
         return _fail("out of memory: allow less with --memory, so that less is held at once", EXIT_RESOURCES)
+    except ImportError as error:  # the core was compiled for another processor, or a package is missing
+        _show_traceback()
+        remedy = f": install tropalign and its packages again (pip install {error.name or 'tropalign'})"
+        return _fail(f"{error}{remedy if error.name else ''}", EXIT_RESOURCES)
     except OSError as error:  # of standard output mostly: what reads and writes files has errors of its own
         _show_traceback()
         _silence(sys.stdout)
