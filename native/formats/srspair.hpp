@@ -16,7 +16,7 @@ struct SrspairHeader {
     const int64_t *score;       // in parts of a unit, kScoreParts each
     const int32_t *identical, *similar, *gaps;
     const int32_t *query_start, *target_start;  // 1-based numbers of the residues before the first ones shown
-    const int8_t *strand;  // null: all on the forward strand
+    const int8_t *strand;                       // null: all on the forward strand
     const char *query_names, *target_names;
     const int64_t *query_name_offsets, *target_name_offsets;
     int64_t n_queries, n_targets;
