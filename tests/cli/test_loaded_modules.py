@@ -22,7 +22,7 @@ JOBS = {"pairwise", "distance_trees", "clusters", "phylo", "msa", "profile", "cl
 COMMANDS = {
     "pairs": (["pairs", PROTEINS, "-o", "x.tsv"], {"pairwise"}),
     "msa": (["msa", PROTEINS, "-o", "x.fa"], {"msa", "pairwise", "clustalw"}),
-    "search": (["search", MODEL, PROTEINS, "-o", "x.tbl"], {"profile"}),
+    "search": (["search", MODEL, PROTEINS, "-o", "x.tbl"], {"profile", "pairwise"}),
     "tree": (["tree", ALIGNED, "-o", "x.nwk"], {"distance_trees", "pairwise"}),
     "cluster": (["cluster", PROTEINS, "-o", "x.tsv"], {"clusters", "pairwise"}),
     "decode": (["decode", EXAMPLES / "cpgislands.fa", "--model", "cpg", "-o", "x.tsv"], {"hmm", "pairwise"}),

@@ -25,7 +25,7 @@ def rows_of(table):
 
 
 def test_the_report_stands_beside_any_output(few, capfdbinary):
-    assert main(["pairs", few, "-q", "-o", "alone.tsv"]) == 0
+    assert main(["pairs", few, "-q", "--mode", "global", "-o", "alone.tsv"]) == 0  # the mode of a map of identities
     table, report = with_report(few)
     assert rows_of(table) == rows_of(Path("alone.tsv").read_bytes())
     assert report.startswith(b"<!DOCTYPE html>")

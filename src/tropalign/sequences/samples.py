@@ -103,7 +103,12 @@ def teller(samples: Any = None, delimiter: Any = None, regex: Any = None, of_fil
             raise UsageError(f"{named('sample_regex')} {regex!r} is no regular expression: {error}") from None
     if samples is not None:
         return RULES[cast(NameRule, samples)]
-    return lambda name: said_in(name) if _SAID.search(name) else of_file
+    return partial(_said_else, of_file)
+
+
+def _said_else(of_file: str, name: str) -> str:
+    """The sample that ``;sample=`` names, else that of the file."""
+    return said_in(name) if _SAID.search(name) else of_file
 
 
 def _before(delimiter: str, name: str) -> str:

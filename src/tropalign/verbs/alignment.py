@@ -138,7 +138,7 @@ class SequenceOptions(Options, group="alignment"):
     )
     duplicate_names: str = option(
         default="error",
-        choices=Choices("tropalign.sequences.reader", "DUPLICATE_NAMES"),
+        choices=("error", "number", "keep"),
         label="Duplicate names",
         help="records of one name: error (default), number (the second a becomes a_2), or keep",
     )
