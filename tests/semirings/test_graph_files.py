@@ -86,6 +86,7 @@ def test_loops_and_double_edges_are_noted():
         ("a b 1\nb c x\n", "line 2: the weight 'x' is not a number"),
         ("a b 1,5\n", "line 1: the comma of 1,5 may separate digits or fields: write a decimal point, or put tabs"),
         ("a  b  -1,5e3\n", "line 1: the comma of -1,5e3 may"),
+        ("a b 1.500,5\n", "line 1: the comma of 1.500,5 may"),
         ("a;b;1,5\n", "line 1: the comma of 1,5 may"),
         ("a; b; 1,5\n", "line 1: the comma of 1,5 may"),
         ("a,b\nc d 1,234\n", "line 2: the comma of 1,234 may"),

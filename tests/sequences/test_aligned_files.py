@@ -256,3 +256,16 @@ def test_a3m_of_equal_rows_has_its_insertions(tmp_path):
     for name, rows in (("x.a3m", ["MKVVL-", "MK-VLA"]), ("x.a2m", ["MKVVL-", "MK-VLA"]), ("x.fa", ["MKvVL", "MKVLa"])):
         (tmp_path / name).write_text(text)
         assert [row.tobytes().decode() for row in read_alignment(tmp_path / name)[1]] == rows
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (">P1;X\ntitleA\nMKVLAW-EFK*\n>P1;Y\ntitleB\nMKVLAWLEFK*\n", "line 1: alignments in PIR format are not read"),
+        (">a\nMKVLAW-EFK\n;ab\n>b\nMKVLAWLEFK\n;cd\n", "line 3: lines that begin with ; are comments"),
+    ],
+)
+def test_titles_and_comments_are_no_residues(text, said, tmp_path):
+    (tmp_path / "x.fa").write_text(text)
+    with pytest.raises(InputError, match=said):
+        read_alignment(tmp_path / "x.fa")

@@ -205,3 +205,8 @@ def test_a_root_that_joins_nothing_is_left_out():
 def test_every_taxon_has_a_name():
     with pytest.raises(InputError, match=r"^a file: a taxon has no name: give each its own name$"):
         parse_tree("(A:1,B:1,:1);", "a file")
+
+
+def test_taxa_may_be_numbers():
+    tree = parse_tree("((1:0.1,2:0.2)99,3:0.3,4:0.4);")
+    assert tree.names == ("1", "2", "3", "4") and 99 in tree.support

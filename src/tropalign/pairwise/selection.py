@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import _native
+from tropalign.errors import UsageError, named
 from tropalign.arrays import distinct
 from tropalign.sequences.stored_batch import StoredBatch
 
@@ -252,9 +253,13 @@ def namesakes(queries: SequenceBatch, targets: SequenceBatch) -> Index:
     """The target of each query's name, -1 where there is none; int64, shape (n_queries,)."""
     found = np.full(len(queries), -1, np.int64)
     own = {name: k for k, name in enumerate(queries.names)}
+    twice = len(own) < len(queries)
     for target, name in enumerate(targets.name_texts):
         if (query := own.get(name)) is not None:
+            twice |= found[query] >= 0
             found[query] = target
+    if twice:
+        raise UsageError(f"{named('exclude_self')} goes by names, and two records have the same name: rename one")
     return found
 
 

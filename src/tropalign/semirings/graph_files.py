@@ -95,7 +95,9 @@ MOST_VERTICES = 10_000_000
 #: First words of a line that names the columns, where edges have no weights.
 HEADER_WORDS = ("from", "source", "node1", "u")
 #: Two names and a weight with a decimal comma, between blanks or semicolons.
-_DECIMAL_COMMA = re.compile(rb"\s*[^\s,;]+(?:\s+|\s*;\s*)[^\s,;]+(?:\s+|\s*;\s*)([+-]?\d+,\d+(?:[eE][+-]?\d+)?)\s*")
+_DECIMAL_COMMA = re.compile(
+    rb"\s*[^\s,;]+(?:\s+|\s*;\s*)[^\s,;]+(?:\s+|\s*;\s*)([+-]?\d[\d.]*,\d+(?:[eE][+-]?\d+)?)\s*"
+)
 #: Bounds below which distances of whole numbers surely stay: they are computed in the smallest type that holds them.
 _BOUNDS = {"int16": 2**14 - 2, "int32": 2**30 - 2}
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from tropalign.errors import InputError, shown
 from tropalign.sequences.alphabet import GAP_LETTERS
 from tropalign.sequences.files import Source, file_name, mistaken, read_lines, tell_of_latin_1
+from tropalign.sequences.flat_files import is_pir
 from tropalign.sequences.nexus_files import BEGIN as NEXUS
 from tropalign.sequences.nexus_files import rows_of_nexus
 from tropalign.sequences.phylip_files import HEADER, MOST_DIGITS, Row, UnequalRowsError, rows_of_phylip
@@ -96,6 +97,8 @@ def _read(path: Source) -> _Rows:
     # A file without a letter is refused by read_lines.
     first = next((number, line) for number, line in numbered if line.strip())
     lines = chain([first], ((number, line) for number, line in numbered if line.strip()))
+    if is_pir(first[1]):
+        raise InputError("alignments in PIR format are not read: convert the file to FASTA", file=file, line=first[0])
     rows = _Rows(file, may_be_a3m=first[1].startswith(b">"))
     if first[1].startswith(b">"):
         _read_fasta(lines, rows)
@@ -225,6 +228,10 @@ def _read_fasta(lines: Iterable[tuple[int, bytes]], rows: _Rows) -> None:
             if not words:
                 raise InputError("the header holds no name: write one right after the '>'", file=rows.file, line=number)
             rows.begin(words[0], number, rows.text(words[1].strip()) if len(words) > 1 else "")
+        elif line.startswith(b";"):
+            raise InputError(
+                "lines that begin with ; are comments of old FASTA files: remove them", file=rows.file, line=number
+            )
         else:
             rows.letters += b"".join(line.split())
 

@@ -296,6 +296,8 @@ class _Maker:
         if _DECIMALS.fullmatch(label) is None or (lengths[last] is None) == (lengths[tip] is None):
             return
         if lengths[tip] is None or self.nodes.support[last] is not None:
+            if any(map(_DECIMALS.fullmatch, self.nodes.names[:tip])):  # taxa are numbers
+                return
             problem = f"the comma before {_excerpt(label)} may be a decimal comma"
             raise self.source.error(at - 1, problem, "write decimals with a point, or a length at every branch")
 

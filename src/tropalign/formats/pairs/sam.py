@@ -17,7 +17,7 @@ from typing import IO
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import InputError, named
+from tropalign.errors import InputError, UsageError, named
 from tropalign.formats.format import Codec, Concatenated, row_blocks
 from tropalign.formats.header import Header, one_line
 from tropalign.formats.pairs import primary_lines, sam_fields
@@ -42,6 +42,8 @@ def header_text(header: Header, context: PairsContext) -> bytes:
     """Targets as ``@SQ``, the command as ``@PG`` with the parameters."""
     data, offsets = valid_names(context.targets, "reference")
     names, bounds = data.tobytes(), offsets.tolist()
+    if len(set(context.targets.names)) < len(context.targets):
+        raise UsageError("two targets have the same name, which SAM does not allow: give each record its own name")
     lines = ["@HD\tVN:1.6\tSO:unknown"]
     for k, length in enumerate(context.targets.lengths.tolist()):
         lines.append(f"@SQ\tSN:{names[bounds[k] : bounds[k + 1]].decode()}\tLN:{length}")
