@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign import _native
-from tropalign.errors import UsageError, named
 from tropalign.arrays import distinct
+from tropalign.errors import UsageError, named
 from tropalign.sequences.stored_batch import StoredBatch
 
 if TYPE_CHECKING:
