@@ -53,7 +53,7 @@ PYTEST = $(BIN)/python -m pytest -n auto --dist worksteal
 test: $(VENV)/installed $(VENV)/test  ## set up and run the tests that find most faults (six minutes on two cores)
 	$(PYTEST) --slow=skip tests
 
-test-all: test test-rest  ## all tests but those of test-long, on every instruction set of this processor (half an hour)
+test-all: $(VENV)/test-all test test-rest  ## all tests but those of test-long, on every instruction set of this processor (half an hour)
 
 test-rest: $(VENV)/runnable
 	$(PYTEST) --slow=only tests

