@@ -258,7 +258,7 @@ class TropalignWarning(UserWarning):
     """
 
 
-#: What other programs call our words.
+#: Words of other programs for choices of ours.
 _SAID_ELSEWHERE = {
     **dict.fromkeys(("glocal", "overlap", "fitting", "infix", "semi-global", "semi", "hw"), "semiglobal"),
     **dict.fromkeys(("nw", "needle", "needleman-wunsch", "end-to-end"), "global"),

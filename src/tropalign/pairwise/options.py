@@ -45,7 +45,7 @@ INTRON, LEAST_INTRON = 122, 5
 SOUGHT_EVALUE = 10.0
 #: Alignments of a pair.
 MOST_HSPS = 1000
-#: What --identity says, with the default to fill in.
+#: Help text of --identity, with the default to fill in.
 IDENTITY_HELP = (
     "what identity means: identical columns per column (columns), per residue of the shorter (shorter) or the longer "
     "sequence (longer), per pair of residues (matches), per column between the first and the last pair of residues "
@@ -140,7 +140,7 @@ class TranslationOptions(Options, group="translation"):
 
 
 class IdentityOptions(Options, group="alignment"):
-    """What identity means, in every output of a run."""
+    """The definition of identity, for every output of a run."""
 
     identity: str = option(
         default="columns",

@@ -95,7 +95,7 @@ class Tree:
         return lengths
 
     def clades(self) -> list[str]:
-        """What is below each branch: a tip's name, or two tips whose last common ancestor it is, "A|B".
+        """Name the clade below each branch: a tip's name, or two tips whose last common ancestor it is, "A|B".
 
         All tips are below the branch through a root with two children.
         """

@@ -130,7 +130,7 @@ class ShortestPaths(Result):
 
     @property
     def infinity(self) -> float:
-        """What stands in `distances` where there is no path: ``distances == infinity`` finds these pairs."""
+        """The value in `distances` of pairs without a path: ``distances == infinity`` finds them."""
         dtype = self.distances.dtype
         return float("inf") if dtype.kind == "f" else int(np.iinfo(dtype).max)
 

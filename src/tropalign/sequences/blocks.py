@@ -27,7 +27,7 @@ from tropalign.sequences.mapped_store import is_store, records_of_store
 from tropalign.sequences.records import BLOCK_LETTERS, BLOCK_RECORDS, Records, records_of_file
 from tropalign.sequences.texts import chosen
 
-#: What begins a line of comment in old files of FASTA, and is a letter of no sequence.
+#: Begins a comment line in old FASTA files; it is never a residue.
 COMMENT = b";"
 
 

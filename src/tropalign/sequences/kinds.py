@@ -68,7 +68,7 @@ _COUNTED = [*map(_both_cases, (_BASES, _CODES, _B, _UNKNOWN, _INOSINE, _OTHER))]
 
 
 class Kind(IntEnum):
-    """What the letters of a record say."""
+    """The kind of a record, judged by its letters."""
 
     NONE = 0  # there is no letter
     PROTEIN = 1  # certainly
@@ -115,7 +115,7 @@ class Tally(NamedTuple):
 
     @property
     def kind(self) -> Kind:
-        """What these letters say."""
+        """Judge the kind of these letters."""
         plain, wrong = self.bases + self.unknown, self.inosine + self.other
         n = plain + self.codes + self.b + wrong
         if not n:
@@ -167,7 +167,7 @@ def judge_alphabet(letters: NDArray[np.uint8]) -> Alphabet:
 
 @dataclass
 class Evidence:
-    """What the letters of a set say, record by record. Only the first record of each kind is kept.
+    """The kinds of a set's records. Only the first record of each kind is kept.
 
     Attributes
     ----------
@@ -237,7 +237,7 @@ class Evidence:
 
     @property
     def kind(self) -> Kind:
-        """What the set says."""
+        """Judge the kind of the whole set."""
         near = [Kind.NEAR] if self.is_near else []
         return together([*self.certain, *near, *([] if self.either is None else [Kind.EITHER])])
 

@@ -27,7 +27,7 @@ from tropalign.sequences.alphabet import NUCLEOTIDE
 from tropalign.sequences.phylip_files import MOST_DIGITS, Row, UnequalRowsError
 from tropalign.sequences.texts import decoded
 
-#: What a NEXUS file begins with, in any case.
+#: The first word of a NEXUS file, in upper or lower case.
 BEGIN = b"#NEXUS"
 #: Types of data that are residues, and those whose ambiguous states have a letter.
 NUCLEOTIDES = ("dna", "rna", "nucleotide")
@@ -54,7 +54,7 @@ _RESIDUES = re.compile(rb"[A-Za-z*?.~_-]*")
 
 @dataclass
 class _Format:
-    """What the statements before the matrix say of it."""
+    """The format of the matrix, from the statements before it."""
 
     n_rows: int | None = None
     width: int | None = None
@@ -135,7 +135,7 @@ def _without_comments(data: bytes, file: str) -> bytes:
 
 
 def _statements(data: bytes, file: str) -> Iterator[tuple[int, bytes]]:
-    """What stands between semicolons, with the number of its first line."""
+    """A statement up to its semicolon, with the number of its first line."""
     at, line = data.upper().index(BEGIN) + len(BEGIN), 1
     while (match := _STATEMENT.match(data, at)) is not None:
         text = match[0][:-1]

@@ -26,7 +26,7 @@ STRICT_NAME = 10
 MOST_DIGITS = 15
 #: A header: the numbers of rows and columns, and in old files the letter of the layout.
 HEADER = re.compile(rb"\s*(\d+)[ \t]+(\d+)(?:[ \t]+[IiSs])?[ \t]*")
-#: What rows of residues consist of. `_` also stands for a gap, but is more likely to be part of a name.
+#: The characters of rows of residues. `_` also stands for a gap, but is more likely to be part of a name.
 _RESIDUES = re.compile(rb"[A-Za-z*?.~-]*")
 
 

@@ -23,10 +23,10 @@ from tropalign.sequences.mapped_store import is_store, taxa_of_stores
 from tropalign.sequences.taxa import Taxa
 from tropalign.sequences.texts import Texts, joined
 
-#: What becomes of gap letters in sequences that are not aligned.
+#: Ways to treat gap letters in sequences that are not aligned.
 GapRule = Literal["refuse", "remove", "note"]
 GAPS = get_args(GapRule)
-#: What becomes of a name that an earlier record has.
+#: Ways to treat a name that an earlier record has.
 DuplicateNames = Literal["error", "number", "keep"]
 DUPLICATE_NAMES = get_args(DuplicateNames)
 

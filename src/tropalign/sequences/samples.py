@@ -57,7 +57,7 @@ def by_underscore(name: str) -> str:
     return name.partition(";")[0].rpartition("_")[0]
 
 
-#: How names tell samples, beside delimiters and regular expressions.
+#: Ways to find the sample in a name, excluding delimiters and regular expressions.
 NameRule = Literal["label", "vsearch", "underscore"]
 RULES: Mapping[NameRule, Callable[[str], str]] = MappingProxyType(
     {"label": said_in, "vsearch": by_vsearch, "underscore": by_underscore}
@@ -112,7 +112,7 @@ def _said_else(of_file: str, name: str) -> str:
 
 
 def _before(delimiter: str, name: str) -> str:
-    """What stands before the first delimiter.
+    """Return the text before the first delimiter.
 
     Examples
     --------
@@ -125,7 +125,7 @@ def _before(delimiter: str, name: str) -> str:
 
 
 def _matched(regex: re.Pattern[str], name: str) -> str:
-    """What the first group matches, or all of it.
+    """Return the match of the first group, or the whole match.
 
     Examples
     --------

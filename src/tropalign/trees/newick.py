@@ -37,11 +37,11 @@ _NODE = re.compile(rf"\s*({LABEL})?\s*(?:(:)\s*({_WORD})?)?\s*({_NUMBER.pattern}
 DECIMAL = r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
 _LENGTH = re.compile(rf"({DECIMAL})({_NUMBER.pattern})?")
 _SUPPORT = re.compile(DECIMAL)
-#: What comments call support: FigTree, PAUP, BEAST and MrBayes; RAxML and CLUSTALW write the number alone.
+#: Keys of support in comments: FigTree, PAUP, BEAST and MrBayes; RAxML and CLUSTALW write the number alone.
 _SUPPORT_COMMENT = re.compile(
     rf"[&,]!?(?:support|bootstrap|label|posterior|prob|confidence)\s*=\s*\"?({DECIMAL})\"?\s*(?:,|$)"
 )
-#: What may be the decimals of a number with a decimal comma.
+#: Digits that may be the decimals of a number with a decimal comma.
 _DECIMALS = re.compile(r"[0-9]+(?:[eE][-+]?[0-9]+)?")
 #: Text outside of comments, up to the next square bracket.
 _OUTSIDE = re.compile(rf"(?:{LABEL}|[\s(),:;'\"])*+")

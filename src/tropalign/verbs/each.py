@@ -141,7 +141,7 @@ def stem_of(file: str) -> str:
 
 
 def stems_of(files: Sequence[str]) -> dict[str, str]:
-    """How the outputs of each file are called: by its stem, and for files that share one by their folders, too.
+    """Name the outputs of each file by its stem, and files with the same stem by their folders as well.
 
     Folders that all of these files have in common are left out. Files without different folders keep their stem.
 

@@ -603,7 +603,7 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or device, 130 interrup
         return name == "html" or self.html is not None or (self.plot is not None and is_deep)
 
     def _matrix(self) -> tuple[MatrixValue, str]:
-        """What a matrix holds, and how it is laid out."""
+        """The values of a matrix, and its layout."""
         layout = self.matrix_layout or layout_of(suffix_of(self.output))
         return self.matrix_values or ("distance" if layout == "phylip" else "score"), layout
 

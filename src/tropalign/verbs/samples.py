@@ -28,7 +28,7 @@ SHOWN_SAMPLES = 4
 
 
 class SampleNameOptions(Options, group="samples"):
-    """What in a read's name is its sample."""
+    """Options that say how to find the sample in a read's name."""
 
     sample_delimiter: str | None = option(
         default=None,
@@ -131,7 +131,7 @@ class SampleCommand(SequenceCommand, SampleOptions):
         return self.batch(self.queries)
 
     def _teller(self) -> Teller:
-        """What finds the sample in a read's name. Raises UsageError if it cannot be made."""
+        """Make the function that finds the sample in a read's name. Raises UsageError if it cannot be made."""
         from tropalign.errors import InputError
         from tropalign.sequences.samples import sample_of_file, teller
 

@@ -38,7 +38,7 @@ WAIT = 20
 ENTRY_BYTES = 120
 #: Bytes that a name or a rank takes besides its letters, in both processes.
 TEXT_BYTES = 300
-#: What the reading process writes for a table that does not fit, before the number of bytes if that is known.
+#: Written by the reading process for a table that does not fit, before the number of bytes if that is known.
 TOO_LARGE = "memory"
 #: Row, column and value of each entry.
 Entries = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]
