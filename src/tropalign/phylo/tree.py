@@ -144,7 +144,7 @@ class Tree:
             if self.lengths[first] > self.lengths[second]:
                 number |= {first: 0, second: number[first]}
         texts = [
-            quoted(name) + (f":{length:.10g}{{{number[node]}}}" if node else "")
+            quoted(name) + (f":{repr(length).removesuffix('.0')}{{{number[node]}}}" if node else "")
             for node, (name, length) in enumerate(zip(self.names, self.lengths.tolist(), strict=True))
         ]
         return newick_text(self.children, texts, 0)
