@@ -38,8 +38,9 @@ def nodes_of(parts: Iterable[bytes]) -> Nodes:
 
 
 def encode_dnd(result: Any, context: TreesContext) -> bytes:
-    """The tree as CLUSTALW has it; lengths of a guide tree have 32 bits, which CLUSTALW keeps."""
-    return _dnd_text(encode_newick(result, context).decode(), isinstance(result, MultipleAlignment)).encode()
+    """The tree as CLUSTALW has it; computed lengths have 32 bits, which CLUSTALW keeps."""
+    is_computed = isinstance(result, MultipleAlignment) or result.digits is not None
+    return _dnd_text(encode_newick(result, context).decode(), is_computed).encode()
 
 
 def _dnd_text(newick: str, is_of_32_bits: bool) -> str:
