@@ -95,6 +95,7 @@ WRONG = [
     ("(A[x,B);", 1, 3, "this comment is not closed: close it with ]"),
     ("(A[x[y],B);", 1, 3, "this comment is not closed"),
     ("('A\nB':1,C:2);", 1, 2, "this quote is not closed in its line: close it with '"),
+    ("('[\n]':1,C:2);", 1, 2, "this quote is not closed in its line: close it with '"),
     ("(A,\n'B\r''x':1);", 2, 1, "this quote is not closed in its line: close it with '"),
     ('(A,"B\nx":1);', 1, 4, 'this quote is not closed in its line: close it with "'),
     ("(A:1;B:2);", 1, 5, "this semicolon is within the brackets of the tree: a comma may be meant"),

@@ -25,7 +25,7 @@ from tropalign.errors import InputError, shown
 MOST_BYTES = 1 << 28
 #: A quoted label. A quote is doubled in it; some programs put a backslash before it instead, which is told from a label
 #: that ends in a backslash by what follows.
-QUOTED = r"""'(?:''|\\'(?!'|\s*(?:[\[\]():;,]|$))|[^'\r\n])*+'|"(?:""|[^"\r\n])*+\""""
+QUOTED = r"""'(?:''|\\'(?!'|\s*(?:[\[\]():;,]|$))|[^'])*+'|"(?:""|[^"])*+\""""
 _ESCAPED = re.compile(r"''|\\'(?!')")
 #: A label without quotes, which may hold quotes after its first character (CLUSTALW's files know no quoting), a length.
 _WORD = r"""[^\s()\[\],:;'"][^\s()\[\],:;]*+"""
@@ -178,6 +178,15 @@ class TreeText:
             found = f"{n_trees:,} trees, and one is wanted: write that one to a file of its own"
         return InputError(f"the file holds {found}", file=self._file)
 
+    def check_label(self, label: str, at: int) -> None:
+        """Refuse a quoted label that does not end in its line; `at`: where it begins."""
+        if _LINE_END.search(label):
+            problem, remedy = (
+                "this quote is not closed in its line",
+                f"close it with {label[0]}, and leave out line ends",
+            )
+            raise self.error(at, problem, remedy)
+
     def statement_end(self, at: int) -> int:
         """The position after the next semicolon outside of quotes; the end of the text where there is none."""
         return _STATEMENT.match(self.plain, at).end()  # type: ignore[union-attr]
@@ -272,6 +281,7 @@ class _Maker:
         if number:
             nodes.numbers[node] = int(number[1:-1])
         if label:
+            self.source.check_label(label, match.start(1))
             self._name(node, unquoted(label), is_inner and not is_quoted)
             if last >= 0 and not is_quoted:
                 self._refuse_decimal_comma(node, last, label, match.start(1))
@@ -342,9 +352,7 @@ class _Maker:
         sign, rest = self.source.plain[at], self.source.plain[at:]
         remedy = "correct the file"
         if sign in "'\"" and re.match(QUOTED, rest) is None:
-            where = " in its line" if re.match(QUOTED, _LINE_END.sub(" ", rest)) else ""
-            problem = f"this quote is not closed{where}"
-            remedy = f"close it with {sign}, and double one that is part of a name"
+            problem, remedy = "this quote is not closed", f"close it with {sign}, and double one that is part of a name"
         elif sign in _UNEXPECTED:
             problem = _UNEXPECTED[sign]
         elif _HAS_LENGTH.match(before):
