@@ -181,11 +181,8 @@ class TreeText:
     def check_label(self, label: str, at: int) -> None:
         """Refuse a quoted label that does not end in its line; `at`: where it begins."""
         if _LINE_END.search(label):
-            problem, remedy = (
-                "this quote is not closed in its line",
-                f"close it with {label[0]}, and leave out line ends",
-            )
-            raise self.error(at, problem, remedy)
+            remedy = f"close it with {label[0]}, or write the name in one line"
+            raise self.error(at, "this quote is not closed in its line", remedy)
 
     def statement_end(self, at: int) -> int:
         """The position after the next semicolon outside of quotes; the end of the text where there is none."""

@@ -55,11 +55,10 @@ def _dnd_text(newick: str, is_of_32_bits: bool) -> str:
         if isinstance(at, str):
             pieces.append(at)
             continue
-        length = nodes.lengths[at]
-        if is_of_32_bits and length:
-            length = np.float32(length) or length  # not 0
+        length = nodes.lengths[at]  # one that is not 0 never becomes 0
+        text = "" if length is None else f":{np.float32(length) or length if is_of_32_bits else length!s}"
         support = parted(nodes.labels[at])[1] if below[at] else ""
-        end = ("" if length is None else f":{length!s}") + (f"[{support}]" if support else "") if at else ";\n"
+        end = text + (f"[{support}]" if support else "") if at else ";\n"
         if not below[at]:
             pieces.append(words[nodes.names[at]] + end)
             continue
