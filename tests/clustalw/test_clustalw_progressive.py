@@ -14,7 +14,7 @@ from oracles import clustalw as oracle
 import tropalign
 from tropalign import _native
 from tropalign.clustalw.distances import pair_distances
-from tropalign.clustalw.given_tree import read_clustalw_tree
+from tropalign.clustalw.given_tree import parse_clustalw_tree, read_clustalw_tree
 from tropalign.clustalw.matrices import SERIES, matrix_table, profile_matrix, series_of
 from tropalign.clustalw.options import ClustalwOptions
 from tropalign.clustalw.pipeline import align_batch
@@ -295,3 +295,10 @@ def test_matrices_are_those_of_the_series():
     }  # fmt: skip
     transition = profile_matrix("IUB", ClustalwOptions(transition_weight=0.25)).scores
     assert transition[0, 6] == transition[2, 18] == 475
+
+
+def test_lengths_of_given_trees_are_not_rounded():
+    """Those of the original's own trees have five decimals in the file that it reads again."""
+    text, options = "(a:1e-6,b:2e-6,(c:3e-6,d:1e-6):1e-6);", ClustalwOptions(is_compat=True)
+    tree = parse_clustalw_tree(text, list("abcd"), options)
+    assert tree.branch_lengths.sum() == pytest.approx(8e-6) and 2e-6 in tree.branch_lengths.round(9).tolist()

@@ -17,7 +17,7 @@ def guide_tree(tree, names):
 
 def test_a_node_per_line_and_lengths_of_32_bits():
     text = guide_tree("((a:0.1,'b c':0.30000001192092896)90:0.25,('d(1)':1e-05,e:2):0);", ["a", "b c", "d(1)", "e"])
-    assert text == "(\n(\na:0.1,\nb_c:0.3)\n:0.25,\n(\nd_1_:1e-05,\ne:2.0)\n:0.0);\n"
+    assert text == "(\n(\na:0.1,\nb_c:0.3)\n:0.25[90],\n(\nd_1_:1e-05,\ne:2.0)\n:0.0);\n"
     assert [leaf.name for leaf in Phylo.read(io.StringIO(text), "newick").get_terminals()] == ["a", "b_c", "d_1_", "e"]
 
 

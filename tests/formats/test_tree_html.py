@@ -1,5 +1,6 @@
 """The page of a tree, in a real browser."""
 
+import re
 import xml.etree.ElementTree as ElementTree
 
 import numpy as np
@@ -31,6 +32,7 @@ COLOURS = """(() => { page.tree.draw(); const c = page.tree.canvas;
   const d = b.getImageData(0, 0, c.width, c.height).data, seen = new Set();
   for (let k = 0; k < d.length; k += 4) if (d[k + 3] === 255) seen.add(d[k] << 16 | d[k + 1] << 8 | d[k + 2]);
   return Array.from(seen, (colour) => "#" + colour.toString(16).padStart(6, "0")); })()"""
+TWO_NUMBERS = "ignore:the two branches at the old root are one"
 SAVED = """window.saved = []; saveFile = (name, content, type) => window.saved.push([name, content, type]);"""
 
 
@@ -80,6 +82,7 @@ def test_labels_that_are_no_numbers_are_those_of_the_command(opened_report, text
         assert_labels(page, rooted_at_outgroup(tree, name))
 
 
+@pytest.mark.filterwarnings(TWO_NUMBERS)
 @pytest.mark.parametrize("top", [2, 3])
 def test_roots_are_those_of_the_command(opened_report, top):
     tree = parse_tree(random_newick(40, 3, top=top))
@@ -101,6 +104,33 @@ def test_roots_are_those_of_the_command(opened_report, top):
         page.choose("tree-order", "given")
     canvas.send_keys("g")
     assert_is(page, tree)
+
+
+@pytest.mark.filterwarnings(TWO_NUMBERS)
+@pytest.mark.parametrize("seed", range(4))
+def test_midpoints_with_negative_lengths_are_those_of_the_command(opened_report, seed):
+    text = "(A:5,B:-3,(C:4,D:1):-1);"
+    if seed:
+        random = np.random.default_rng(seed)
+        text = random_newick(12, seed, top=2 + seed % 2)
+        text = re.sub(r":[0-9.]+", lambda _: f":{random.normal() - (seed == 3):.5f}", text)
+    tree = parse_tree(text)
+    page = opened_report(page_of(text))
+    page.find("tree-midpoint").click()
+    assert_is(page, rooted_at_midpoint(tree))
+
+
+@pytest.mark.parametrize("text", ["((A,B)90,C,D);", "((A:1,B:1)90:1,C,D:1);"])
+def test_a_tree_without_lengths_has_no_midpoint(opened_report, text):
+    page = opened_report(page_of(text))
+    assert page.find("tree-midpoint").get_attribute("disabled")
+    page.find("tree").send_keys("m")
+    assert page("page.namesBelow(1)") == ["A", "B"] and page("page.tree.roots.given === page.tree.rooted")
+
+
+def test_lengths_beyond_32_bits(opened_report):
+    page = opened_report(page_of("((A:1e-60,B:1e+60):1,C:1,D:1);"))
+    assert page("Array.from(page.tree.tree.length)") == [0, 1, 1e-60, 1e60, 1, 1]
 
 
 def test_a_click_chooses_collapses_or_roots(opened_report):

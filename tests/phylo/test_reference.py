@@ -88,7 +88,7 @@ def test_branch_numbers():
     assert tree.clades() == ["d|e", "d", "e", "a|b", "a", "b", "c"]
     assert tree.jplace() == tree.newick()
     tree = parse_tree("(a:5,(b:2,c:3)97.0:4)'the root';")
-    assert tree.newick() == "(b:2{1},c:3{2},a:9{0});" and tree.clades() == ["a|c", "b", "c"]
+    assert tree.newick() == "(b:2{1},c:3{2},a:9{0});" and tree.clades() == ["a", "b", "c"]
     assert tree.jplace() == "(a:5{0},(b:2{1},c:3{2})97.0:4{3})'the root';"  # the middle lies above a
 
 

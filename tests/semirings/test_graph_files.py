@@ -32,6 +32,9 @@ def read(text, **options):
 
 
 @pytest.mark.parametrize("text", [TSV, TSV.replace("\n", "\r\n"), "\ufeff" + TSV, TSV.removesuffix("\n"),
+                                  TSV.replace("\n", "\r"),
+                                  TSV.replace("\n", "\r").replace("6\r", "6\n"), TSV.replace("\n", "\r", 2),
+                                  TSV.replace("\n", "\r").replace("\r\r", "\r\n"),
                                   TSV.replace("\t", ","), TSV.replace("from\tto\tweight\n", "")])  # fmt: skip
 def test_edges_as_text(text):
     graph = read(text)
@@ -89,6 +92,10 @@ def test_loops_and_double_edges_are_noted():
         ("a b 1.500,5\n", "line 1: the comma of 1.500,5 may"),
         ("a;b;1,5\n", "line 1: the comma of 1,5 may"),
         ("a; b; 1,5\n", "line 1: the comma of 1,5 may"),
+        ("x,y 1,5\n", "line 1: the comma of 1,5 may separate digits or fields: write a decimal point, or put tabs"),
+        ("x y,1,5\n", "line 1: the comma of 1,5 may"),
+        ("x,y;1,5\n", "line 1: the comma of 1,5 may"),
+        ("a,b,1\nx, y, -1,5\n", "line 2: the comma of -1,5 may"),
         ("a,b\nc d 1,234\n", "line 2: the comma of 1,234 may"),
         ("a b 1\na c 1,5\n", "line 2: the weight '1,5' is not a number: write a decimal point for the comma"),
         ("a\tb\t1,5\n", "line 1: the weight '1,5' is not a number: write a decimal point for the comma"),
@@ -203,7 +210,16 @@ def test_bad_arrays(arrays, sentence):
     assert sentence in str(error.value) and str(error.value).startswith("the open stream: ")
 
 
+def test_line_numbers_with_all_line_ends():
+    with pytest.raises(InputError, match="line 4: the weight 'x' is not a number"):
+        read("# x\ra b 1\r\nb c 2\rb d x\n")
+    with pytest.raises(InputError, match="line 2: the line has 1,048,576 bytes or more: name a file of the right kind"):
+        read("a,b\n" + "a,b\r" * (1 << 18) + "\n")
+
+
 def test_matrix_market():
+    assert edges(read((REAL + b"%\n2 2 1\n1 2 3\n").replace(b"\n", b"\r"))) == {("1", "2"): 3}
+    assert edges(read(REAL + b"%\r2 2 1\r1 2 3\n")) == {("1", "2"): 3}
     general = saved(mmwrite, coo_array(([2.5, 4.0], ([0, 1], [1, 2])), shape=(3, 3)))
     assert edges(read(general)) == {("1", "2"): 2.5, ("2", "3"): 4.0}
     symmetric = b"%%MatrixMarket matrix coordinate integer symmetric\n2 2 1\n2 1 7\n"

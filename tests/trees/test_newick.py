@@ -7,6 +7,7 @@ from Bio.Phylo.NewickIO import Parser
 
 from tropalign.errors import InputError
 from tropalign.trees import newick, parse_tree
+from tropalign.trees.rooting import parted, rooted_at_outgroup
 
 PLAIN = [
     "(A,B);",
@@ -93,6 +94,13 @@ WRONG = [
     ("((A,B)(C,D));", 1, 7, "this opening bracket stands behind a label, a length or a closing bracket"),
     ("(A[x,B);", 1, 3, "this comment is not closed: close it with ]"),
     ("(A[x[y],B);", 1, 3, "this comment is not closed"),
+    ("('A\nB':1,C:2);", 1, 2, "this quote is not closed in its line: close it with '"),
+    ("('[\n]':1,C:2);", 1, 2, "this quote is not closed in its line: close it with '"),
+    ("(A,\n'B\r''x':1);", 2, 1, "this quote is not closed in its line: close it with '"),
+    ('(A,"B\nx":1);', 1, 4, 'this quote is not closed in its line: close it with "'),
+    ("(A:1;B:2);", 1, 5, "this semicolon is within the brackets of the tree: a comma may be meant"),
+    ("((A,B);C,D);", 1, 7, "this semicolon is within the brackets of the tree"),
+    ("A:1;B:2", 1, 5, "'B' stands after the end of the tree: put brackets around the tree, and commas in it"),
     ("(A]x,B);", 1, 3, "this bracket ends a comment that did not begin"),
     ("(A,B); x", 1, 8, "'x' stands after the end of the tree"),
     ("<html>\r\n<p>", 2, 1, "'<p>' stands behind the label '<html>'"),
@@ -157,13 +165,33 @@ def test_quoted_labels_and_numbers_of_branches():
     [
         ("97.3", 97.3), ("1.00", 1.0), ("1e-3", 0.001), (".5", 0.5), ("'97'", None), ("95/100", None), ("nan", None),
         ("5_0", None), ("Infinity", None), ("NA", None), ("1e999", None), ("[&support=97]", 97),
-        ('[&label="9.5"]', 9.5), ("[&&NHX:B=97]", None),
-        ("[&x=1,posterior=9.5e-01]", 0.95), (":1[100]", 100), ("[x]", None), ("x[&support=97]", None),
+        ('[&label="9.5"]', 9.5), ("[&&NHX:B=97]", 97), ("[&&NHX:S=a b:B=97.5:D=Y]", 97.5),
+        ("[&&NHX:S=x:AB=9]", None), ("[&&NHX:B=x]", None), ("'97'[98]", None), ("97:1[97.0]", 97),
+        ("97:1[98]", None),
+        ("[&x=1,posterior=9.5e-01]", 0.95), (":1[100]", 100), ("[x]", None), ("x[&support=97]", 97), ("x:1[90]", 90),
+        (":1[0.9/90]", None),
     ],
 )  # fmt: skip
 def test_support_of_inner_nodes(label, support):
     nodes = newick.parse_newick(f"((A,B){label},C);", "a file")
     assert nodes.support == [None, support, None, None, None]
+
+
+@pytest.mark.parametrize(
+    ("label", "written"),
+    [
+        ("x:1[90]", "x/90"), ("x[&support=97.50]:1", "x/97.5"), (":1[0.9/90]", "0.9/90"), ("97:1[98]", "97/98"),
+        ("[&label=95/100]:1", "95/100"), ("97:1[97]", "97"), ("95/100:1[95/100]", "95/100"), ("nan:1", "nan"),
+        ("'x y'[&&NHX:B=9]:1", "'x y/9'"), (":1[nan]", "nan"),
+    ],
+)  # fmt: skip
+def test_support_beside_a_label_is_kept_and_goes_with_its_branch(label, written):
+    tree = parse_tree(f"((A:1,B:1){label.replace(':1', '')}:1{label.partition(':1')[2]},C:1,D:1);")
+    assert tree.newick(0) == f"((A:1,B:1){written}:1,C:1,D:1);"
+    for given in (tree, parse_tree(tree.newick())):
+        name, support = parted(written.strip("'"))
+        rooted = rooted_at_outgroup(given, "A").newick(1)
+        assert rooted == f"(A:0.5,(B:1.0,(C:1.0,D:1.0){support}:1.0){newick.quoted(name)}:0.5);"
 
 
 def test_numbers_in_comments_are_no_support_if_tips_have_them():

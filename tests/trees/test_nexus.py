@@ -117,6 +117,14 @@ def test_a_file(tmp_path):
         ("#NEXUS begin trees; translate 1 a b; tree x = (1,2); end;", ", line 1, column 35: TRANSLATE has to be pairs"),
         ("#NEXUS begin trees; translate 1 a, 2; tree x = (1,2); end;", ", line 1, column 36: TRANSLATE has no name fo"),
         ("#NEXUS begin trees; translate 1 a, 1 b; tree x = (1,2); end;", ", line 1, column 36: TRANSLATE has two name"),
+        (
+            "#NEXUS begin trees; translate 1 'a\nb', 2 c; tree x = (1,2); end;",
+            ", line 1, column 33: this quote is not c",
+        ),
+        (
+            TAXA.replace("'house cat'", "'a\r[b]'") + PLAIN[6:],
+            ", line 1, column 48: this quote is not closed in its li",
+        ),
         ("#NEXUS (a,b);", ", line 1, column 8: no statement begins with '('"),
         ("#NEXUS begin trees; tree x = (a,a); end;", ": two taxa are called 'a'"),
     ],

@@ -1,5 +1,6 @@
 """Roots keep distances between taxa, splits and support."""
 
+import contextlib
 from dataclasses import replace
 
 import numpy as np
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from trees.cases import path_lengths, random_tree, splits
 
 from tropalign import InputError
-from tropalign.errors import UsageError
+from tropalign.errors import TropalignWarning, UsageError
 from tropalign.trees import Tree, parse_tree, read_tree
 from tropalign.trees.rooting import rooted_at_midpoint, rooted_at_outgroup
 
@@ -110,7 +111,40 @@ def test_a_number_that_is_kept_as_written_goes_with_its_branch():
     tree = parse_tree("(((A:1,B:1)90.0:1,C:1)x:1,D:1,E:1);")
     assert rooted_at_outgroup(tree, "A").newick(1) == "(A:0.5,(B:1.0,(C:1.0,(D:1.0,E:1.0):1.0)x/90.0:1.0):0.5);"
     rooted = parse_tree("((A:1,B:1)90.0:1,(C:1,D:1)100:1);")
-    assert rooted_at_outgroup(rooted, "C").newick(1) == "(C:0.5,(D:1.0,(A:1.0,B:1.0)100:2.0):0.5);"
+    with pytest.warns(TropalignWarning, match=r"are one, with support 90 and 100: 90 is kept$"):
+        assert rooted_at_outgroup(rooted, "C").newick(1) == "(C:0.5,(D:1.0,(A:1.0,B:1.0)90.0:2.0):0.5);"
+
+
+@pytest.mark.parametrize(
+    ("labels", "kept", "told"),
+    [
+        (("90", "80"), "80", "90 and 80: 80"), (("80", "90"), "80", "80 and 90: 80"), (("90", "90.0"), "90", None),
+        (("", "90"), "90", None), (("95/100", ""), "95/100", None),
+        (("95/100", "95/90"), "95/100", "95/100 and 95/90: 95/100"),
+        (("95/100", "80"), "80", "95/100 and 80: 80"), (("x/95/100", "y"), "95/100", None),
+    ],
+)  # fmt: skip
+def test_support_of_the_two_branches_at_a_root(labels, kept, told):
+    tree = parse_tree("((A:1,B:1){}:1,(C:1,D:9){}:1);".format(*labels))
+    names = [label.partition("/")[0] if label[:1] in ("x", "y") else "" for label in labels]
+    for root in (rooted_at_midpoint, lambda tree: rooted_at_outgroup(tree, "D")):
+        with pytest.warns(TropalignWarning, match=f"{told} is kept$") if told else contextlib.nullcontext():
+            found = root(tree)
+        below = "/".join(filter(None, (names[0], kept)))
+        assert f"(A:1.0,B:1.0){below}:2.0" in found.newick(), found.newick()
+
+
+def test_a_midpoint_needs_lengths():
+    for text, count in {
+        "((A,B),C,D);": "5 of 5",
+        "((A:1,B:2):1,C,D:1);": "1 of 5",
+        "((A:1,B:2),(C:1,D:1):1);": "1 of 6",
+    }.items():
+        with pytest.raises(InputError, match=f"^the lengths of {count} branches are missing, and a midpoint needs all"):
+            rooted_at_midpoint(parse_tree(text))
+    assert rooted_at_outgroup(parse_tree("((A,B)90,C,D);"), "C").newick() == "(C,((A,B)90,D));"
+    found = rooted_at_outgroup(parse_tree("((A:1,B:2),(C:1,D:1):1);"), "C").newick()
+    assert found == "(C:0.5,(D:1.0,(A:1.0,B:2.0):1.0):0.5);"
 
 
 def test_texts_of_trees():

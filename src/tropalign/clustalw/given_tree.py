@@ -35,12 +35,13 @@ def parse_clustalw_tree(text: str, names: Sequence[str], options: ClustalwOption
     if len(names) < 3:
         return rooted
     tree = parse_tree(text, file)
-    if len(tree.children[-1]) != 3 or any(len(below) != 2 for below in tree.children[:-1]) or not tree.lengths.any():
+    given = np.nan_to_num(tree.lengths)
+    if len(tree.children[-1]) != 3 or any(len(below) != 2 for below in tree.children[:-1]) or not given.any():
         return rooted
     number_of = {name: k for k, name in enumerate(names)}
     number_of |= {word: number_of[name] for word, name in own_names(names).items()}
     numbers = [number_of[name] for name in tree.names] + list(range(len(names), len(tree.lengths)))
-    lengths = np.empty(len(tree.lengths))
-    lengths[numbers] = tree.lengths
+    lengths = np.empty(len(given))
+    lengths[numbers] = given
     children = tuple(tuple(numbers[child] for child in below) for below in tree.children)
     return root_tree(Tree(tuple(names), children, lengths), is_compat=options.is_compat)

@@ -26,9 +26,9 @@ def root_tree(tree: Tree, *, is_compat: bool = False) -> GuideTree:
     tree
         One that is rooted keeps its root.
     is_compat
-        Lengths have five decimals, as in the file through which the original hands the tree on, and sums are those of
-        its 32-bit floats; those of two sequences have five digits instead. The time grows with the square of the
-        number of leaves.
+        Computed lengths have five decimals, as in the file through which the original hands the tree on, and sums are
+        those of its 32-bit floats; those of two sequences have five digits instead. The time grows with the square of
+        the number of leaves.
 
     Returns
     -------
@@ -58,7 +58,7 @@ def root_tree(tree: Tree, *, is_compat: bool = False) -> GuideTree:
     nodes = np.array(children, np.int32).reshape(-1, 2)
     if is_compat and len(nodes) == 1:
         lengths = [float(f"{np.float32(length):.5g}") for length in lengths]
-    elif is_compat:
+    elif is_compat and tree.digits is not None:
         lengths = [float(f"{length:.5f}") for length in lengths]
     if tree.is_rooted:
         return GuideTree(nodes, np.array(lengths))

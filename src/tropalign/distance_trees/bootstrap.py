@@ -274,7 +274,7 @@ def supported(
     n = tree.n_taxa
     if n >= 4:
         support[n:-1] = 100.0 * counts[n:-1] / n_samples
-        is_empty = (np.abs(tree.lengths) <= ROUNDING * np.abs(tree.lengths).max()) | _parts_equal_rows(
+        is_empty = (np.abs(tree.lengths) <= ROUNDING * np.abs(np.nan_to_num(tree.lengths)).max()) | _parts_equal_rows(
             tree, compared_codes(alignment, gaps)
         )
         is_empty[:n] = is_empty[-1] = False

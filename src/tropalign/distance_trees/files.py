@@ -52,7 +52,7 @@ def write_tree(
     Examples
     --------
     >>> write_tree(tropalign.trees.parse_tree("((a:1,b:2)97:0.5,c:3,d:4);"), "-")
-    ((a:1.00000000,b:2.00000000)97:0.50000000,c:3.00000000,d:4.00000000);
+    ((a:1.0,b:2.0)97:0.5,c:3.0,d:4.0);
     """
     from tropalign import __version__
 

@@ -12,7 +12,7 @@ from tropalign import _native
 from tropalign.distance_trees.matrix import condensed_distances, require_memory
 from tropalign.errors import UsageError
 from tropalign.execution.task import checked_progress
-from tropalign.trees.tree import Tree, tree_of_joins
+from tropalign.trees.tree import DIGITS, Tree, tree_of_joins
 
 #: Whose arithmetic.
 RulesName = Literal["tropalign", "clustalw"]
@@ -92,7 +92,7 @@ def neighbour_joining(
     )
     if n == 2:
         half = float(given[0]) / 2
-        return Tree(taxa, ((0, 1),), np.array([half, half, 0.0]))
+        return Tree(taxa, ((0, 1),), np.array([half, half, 0.0]), digits=DIGITS)
     used_up = given.astype(dtype) if is_copied else given
     joined, last, lengths = _native.neighbour_joining(used_up, n, is_clustalw, checked_progress(progress))
     children = [*joined.tolist(), last]

@@ -283,5 +283,5 @@ def write_distance_matrix(
         row = np.zeros(n)
         row[:k] = condensed[begins[:k] + k]
         row[k + 1 :] = condensed[begins[k] + k + 1 : begins[k] + n]
-        values = [f"{value:.8f}" for value in row.tolist()]
+        values = [f"{value:.8f}" if value >= 5e-9 or not value else f"{value:.8g}" for value in row.tolist()]
         out.write(((" " if form == "phylip" else "\t").join([name, *values]) + "\n").encode())

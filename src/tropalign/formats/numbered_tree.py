@@ -8,7 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tropalign.errors import InputError
-from tropalign.trees.newick import parse_newick
+from tropalign.trees.newick import Nodes, parse_newick
+
+
+def lengths_of(nodes: Nodes) -> NDArray[Any]:
+    """The length of each branch, 0 if it has none: float32 unless this makes one 0 or infinite, else float64."""
+    lengths = np.array([0.0, *(length or 0.0 for length in nodes.lengths[1:])])
+    with np.errstate(over="ignore"):
+        small = lengths.astype(np.float32)
+    return small if np.isfinite(small).all() and ((small != 0) == (lengths != 0)).all() else lengths
 
 
 def numbered_tree(text: str) -> tuple[list[str], dict[str, NDArray[Any]]]:
@@ -19,7 +27,7 @@ def numbered_tree(text: str) -> tuple[list[str], dict[str, NDArray[Any]]]:
     names : list of str
         "" where a node has none.
     arrays : dict of str to array
-        parent (int32, -1 above the root, which is node 0), length (float32) and branch (int32, -1 above the root).
+        parent (int32, -1 above the root, which is node 0), length (`lengths_of`) and branch (int32, -1 above the root).
 
     Raises
     ------
@@ -35,6 +43,6 @@ def numbered_tree(text: str) -> tuple[list[str], dict[str, NDArray[Any]]]:
         raise damaged
     return nodes.names, {
         "parent": np.array(nodes.parents, np.int32),
-        "length": np.array([0, *nodes.lengths[1:]], np.float32),
+        "length": lengths_of(nodes),
         "branch": np.array([-1, *nodes.numbers[1:]], np.int32),
     }

@@ -120,7 +120,7 @@ def _parsed(text: str, file: str) -> dict[str, Lineage]:
 
 
 def _tips_below(tree: Tree) -> tuple[np.ndarray, np.ndarray]:
-    """The tips below each branch, all for the branch through the root, as begin and end in the order of `Tree.tips`."""
+    """The tips below each branch (`Tree.tops`), as begin and end in the order of `Tree.tips`."""
     place = {tip: k for k, tip in enumerate(tree.tips)}
     n_nodes = len(tree.children)
     begin, end = np.zeros(n_nodes, np.int64), np.zeros(n_nodes, np.int64)

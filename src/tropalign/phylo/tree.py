@@ -97,7 +97,7 @@ class Tree:
     def clades(self) -> list[str]:
         """Name the clade below each branch: a tip's name, or two tips whose last common ancestor it is, "A|B".
 
-        All tips are below the branch through a root with two children.
+        All tips are below the branch through a root with two children, unless it is the branch of a single tip.
         """
         first, last = list(self.names), list(self.names)
         for node in range(len(self.children) - 1, -1, -1):  # children come after their parents
@@ -107,10 +107,14 @@ class Tree:
         return [first[node] if not self.children[node] else f"{first[node]}|{last[node]}" for node in tops]
 
     def tops(self) -> list[int]:
-        """The node that has below it what is below each branch: the root for the branch through it."""
+        """The node that has below it what is below each branch.
+
+        For the branch through a root with two children, this is the root; or the tip among the two, whose own branch
+        it is, wherever the root lies on it: ``(a,(b,c));`` is ``(a,b,c);``.
+        """
         tops = self.branches()
         if len(self.children[0]) == 2:
-            tops[0] = 0
+            tops[0] = next((child for child in self.children[0] if not self.children[child]), 0)
         return tops
 
     def newick(self) -> str:
@@ -144,7 +148,7 @@ class Tree:
             if self.lengths[first] > self.lengths[second]:
                 number |= {first: 0, second: number[first]}
         texts = [
-            quoted(name) + (f":{length:.10g}{{{number[node]}}}" if node else "")
+            quoted(name) + (f":{repr(length).removesuffix('.0')}{{{number[node]}}}" if node else "")
             for node, (name, length) in enumerate(zip(self.names, self.lengths.tolist(), strict=True))
         ]
         return newick_text(self.children, texts, 0)

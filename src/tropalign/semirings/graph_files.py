@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tropalign.errors import InputError, TropalignError, damage, shown
 from tropalign.semirings.graphs import DenseGraph, Graph
-from tropalign.sequences.files import BYTE_ORDER_MARK, Source, file_name, opened
+from tropalign.sequences.files import BYTE_ORDER_MARK, Source, file_name, opened, with_line_ends
 from tropalign.sequences.texts import decoded
 
 #: The first bytes of a file in Matrix Market's coordinate format (Boisvert, Pozo and Remington 1996), which is read
@@ -37,7 +37,8 @@ def read_entries(stream: BinaryIO, file: str) -> Entries:
     InputError
         What is no such file, with the line.
     """
-    head = stream.readline(MOST_LINE_BYTES).lower().split()
+    text = _text_lines(stream, file)
+    head = next(text, (1, b""))[1].lower().split()
     if len(head) != 5 or head[1] != b"matrix" or head[2] != b"coordinate":
         raise InputError(
             "this is no matrix of coordinates: write one that says where its entries are", file=file, line=1
@@ -45,7 +46,7 @@ def read_entries(stream: BinaryIO, file: str) -> Entries:
     if head[3] not in _FIELDS or head[4] not in (b"general", b"symmetric", b"skew-symmetric"):
         kind = shown(b" ".join(head[3:]).decode(errors="backslashreplace"))[:40]
         raise InputError(f"a {kind} matrix makes no graph: write real numbers or integers", file=file, line=1)
-    lines = _lines(stream)
+    lines = ((number, fields) for number, line in text if not line.startswith(b"%") and (fields := line.split()))
     number, fields = next(lines, (1, []))
     if len(fields) != 3 or not all(field.isdigit() and len(field) < 18 for field in fields):
         raise InputError("the line does not say how many rows, columns and entries there are", file=file, line=number)
@@ -82,11 +83,16 @@ def read_entries(stream: BinaryIO, file: str) -> Entries:
     return n, row, column, weights, read is int
 
 
-def _lines(stream: BinaryIO) -> Iterator[tuple[int, list[bytes]]]:
-    """Lines that are no comment and not empty, as their numbers and fields."""
-    for number, line in enumerate(iter(lambda: stream.readline(MOST_LINE_BYTES), b""), 2):
-        if not line.startswith(b"%") and (fields := line.split()):
-            yield number, fields
+def _text_lines(stream: BinaryIO, file: str) -> Iterator[tuple[int, bytes]]:
+    """Numbers of lines, and lines without their ends, which are those of `tropalign.sequences.files.read_lines`."""
+    number = 0
+    while line := stream.readline(MOST_LINE_BYTES):
+        if len(line) == MOST_LINE_BYTES:
+            problem = f"the line has {MOST_LINE_BYTES:,} bytes or more: name a file of the right kind"
+            raise InputError(problem, file=file, line=number + 1)
+        for part in line.rstrip(b"\r\n").split(b"\r"):
+            number += 1
+            yield number, part
 
 
 ZIP = b"PK\x03\x04"
@@ -94,9 +100,9 @@ ZIP = b"PK\x03\x04"
 MOST_VERTICES = 10_000_000
 #: First words of a line that names the columns, where edges have no weights.
 HEADER_WORDS = ("from", "source", "node1", "u")
-#: Two names and a weight with a decimal comma, between blanks or semicolons.
+#: Two names and a weight with a decimal comma, between blanks, commas or semicolons.
 _DECIMAL_COMMA = re.compile(
-    rb"\s*[^\s,;]+(?:\s+|\s*;\s*)[^\s,;]+(?:\s+|\s*;\s*)([+-]?\d[\d.]*,\d+(?:[eE][+-]?\d+)?)\s*"
+    rb"\s*[^\s,;]+(?:\s+|\s*[,;]\s*)[^\s,;]+(?:\s+|\s*[,;]\s*)([+-]?\d[\d.]*,\d+(?:[eE][+-]?\d+)?)\s*"
 )
 #: Bounds below which distances of whole numbers surely stay: they are computed in the smallest type that holds them.
 _BOUNDS = {"int16": 2**14 - 2, "int32": 2**30 - 2}
@@ -142,6 +148,7 @@ def read_graph(source: Source, *, is_directed: bool = True) -> Graph | DenseGrap
         try:
             if first.startswith(ZIP):
                 return _from_npz(stream.read(), file, is_directed)
+            stream = with_line_ends(stream)
             if first.startswith(MATRIX_MARKET):
                 n, row, column, values, is_whole = read_entries(stream, file)
                 return _numbered(n, row, column, _smallest(values, n, is_whole), 1, file, is_directed)
@@ -187,13 +194,12 @@ def _edges(stream: io.BufferedReader, file: str) -> Iterator[tuple[int, list[str
     """Lines that hold an edge, as their numbers and fields."""
     separator: bytes | None = None
     is_first = True
-    for number, line in enumerate(iter(lambda: stream.readline(MOST_LINE_BYTES), b""), 1):
+    for number, line in _text_lines(stream, file):
         if number == 1:
             line = line.removeprefix(BYTE_ORDER_MARK)
         if line.startswith(b"#") or not line.strip():
             continue
-        line = line.rstrip(b"\r\n")
-        if b"\0" in line or len(line) >= MOST_LINE_BYTES:
+        if b"\0" in line:
             raise InputError("this is no text of edges (from, to, weight)", file=file, line=number)
         if is_first:
             separator = next((mark for mark in (b"\t", b",") if mark in line), None)

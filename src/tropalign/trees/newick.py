@@ -6,8 +6,8 @@ The grammar, blanks and comments allowed between all parts::
     node    [ "(" node { "," node } ")" ] [ label ] [ ":" length ] [ "{" branch number "}" ]
     label   'quoted, '' for a quote'   "quoted"   or anything without blanks and ( ) [ ] , : ;
 
-Anything else is an error with its line and column. A blank within a label without quotes is an error too: it may be
-part of the name, or a comma may be missing. Underscores stay underscores.
+A label ends in the line in which it begins. Anything else is an error with its line and column. A blank within a label
+without quotes is an error too: it may be part of the name, or a comma may be missing. Underscores stay underscores.
 """
 
 from __future__ import annotations
@@ -37,9 +37,15 @@ _NODE = re.compile(rf"\s*({LABEL})?\s*(?:(:)\s*({_WORD})?)?\s*({_NUMBER.pattern}
 DECIMAL = r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
 _LENGTH = re.compile(rf"({DECIMAL})({_NUMBER.pattern})?")
 _SUPPORT = re.compile(DECIMAL)
-#: Keys of support in comments: FigTree, PAUP, BEAST and MrBayes; RAxML and CLUSTALW write the number alone.
+#: Support of a branch: a number, or several kinds such as IQ-TREE's 95/100; "nan" where one is not known.
+OF_BRANCH = rf"(?:{DECIMAL}|(?i:nan))(?:[/|,;](?:{DECIMAL}|(?i:nan)))*"
+_BARE_SUPPORT = re.compile(OF_BRANCH)
+#: Keys of support in comments: FigTree, PAUP, BEAST and MrBayes, and B of the New Hampshire X format. RAxML and
+#: CLUSTALW write the number alone.
 _SUPPORT_COMMENT = re.compile(
-    rf"[&,]!?(?:support|bootstrap|label|posterior|prob|confidence)\s*=\s*\"?({DECIMAL})\"?\s*(?:,|$)"
+    rf"[&,]!?(?:support|bootstrap|label|posterior|prob|confidence)\s*=\s*\"?({DECIMAL}(?:/{DECIMAL})*)\"?\s*(?:,|$)"
+    rf"|^&&NHX(?::.*)?:B=({DECIMAL})(?::|$)",
+    re.DOTALL,
 )
 #: Digits that may be the decimals of a number with a decimal comma.
 _DECIMALS = re.compile(r"[0-9]+(?:[eE][-+]?[0-9]+)?")
@@ -51,6 +57,8 @@ _UNEXPECTED = {
     ",": "this comma is outside of the brackets of the tree",
     ":": "this node has a second length",
 }
+#: Text behind a semicolon up to a closing bracket that has no opening one.
+_CLOSED_LATER = re.compile(rf"(?:{LABEL}|[\s,:;])*+\)")
 _HAS_LENGTH = re.compile(rf"(?:{LABEL})?\s*:")
 _BRACKET = re.compile(r"[\[\]]")
 _STATEMENT = re.compile(rf"(?:{LABEL}|[\s(),:'\"])*+;?")
@@ -71,13 +79,13 @@ class Nodes:
     parents : list of int
         -1 for the root.
     labels : list of str
-        As they are written, without quotes; "" where there is none.
+        As they are written, without quotes; "" where there is none. Support from a comment stands behind a slash.
     names : list of str
-        Labels, but "" where an inner node's is a number.
+        Labels without support, "" where an inner node's is a number.
     lengths : list of float or None
         Of the branch above each node; None where there is none.
     support : list of float or None
-        The labels of inner nodes that are numbers.
+        The labels of inner nodes that are numbers, or the number that a comment adds to a name.
     numbers : list of int or None
         Of the branch above each node, in braces.
     """
@@ -170,6 +178,12 @@ class TreeText:
             found = f"{n_trees:,} trees, and one is wanted: write that one to a file of its own"
         return InputError(f"the file holds {found}", file=self._file)
 
+    def check_label(self, label: str, at: int) -> None:
+        """Refuse a quoted label that does not end in its line; `at`: where it begins."""
+        if _LINE_END.search(label):
+            remedy = f"close it with {label[0]}, or write the name in one line"
+            raise self.error(at, "this quote is not closed in its line", remedy)
+
     def statement_end(self, at: int) -> int:
         """The position after the next semicolon outside of quotes; the end of the text where there is none."""
         return _STATEMENT.match(self.plain, at).end()  # type: ignore[union-attr]
@@ -190,7 +204,8 @@ def parse_newick(text: str, file: str, *, has_numbers: bool = False) -> Nodes:
     n_trees = 1
     while (at := _BETWEEN.match(source.plain, at).end()) < len(source.plain):  # type: ignore[union-attr]
         if source.plain[at] != "(":
-            raise source.error(at, f"{_excerpt(source.plain[at:])} stands after the end of the tree")
+            remedy = "correct the file" if len(nodes.parents) > 1 else "put brackets around the tree, and commas in it"
+            raise source.error(at, f"{_excerpt(source.plain[at:])} stands after the end of the tree", remedy)
         at = source.statement_end(at)
         n_trees += 1
     if n_trees > 1:
@@ -233,6 +248,8 @@ def tree_at(source: TreeText, at: int, *, has_numbers: bool = False) -> tuple[No
         elif sign in ("", ";") and not above:
             maker.take_bare_support()
             return nodes, at
+        elif sign == ";" and _CLOSED_LATER.match(plain, at):
+            raise source.error(at - 1, "this semicolon is within the brackets of the tree", "a comma may be meant")
         elif sign in ("", ";"):
             raise source.error(above[-1][1], "this bracket is not closed", "the file may be cut short")
         else:
@@ -261,6 +278,7 @@ class _Maker:
         if number:
             nodes.numbers[node] = int(number[1:-1])
         if label:
+            self.source.check_label(label, match.start(1))
             self._name(node, unquoted(label), is_inner and not is_quoted)
             if last >= 0 and not is_quoted:
                 self._refuse_decimal_comma(node, last, label, match.start(1))
@@ -285,6 +303,7 @@ class _Maker:
         return label[:brace], label[brace:]
 
     def _name(self, node: int, label: str, may_be_support: bool) -> None:
+        """Enter a label, as support if it is a number."""
         nodes = self.nodes
         nodes.labels[node] = label
         nodes.support[node] = number_in(label) if may_be_support else None
@@ -303,17 +322,27 @@ class _Maker:
 
     def _take_comments(self, node: int, is_inner: bool, match: re.Match[str]) -> None:
         for text in self.source.comments_in(match.start(), match.end()):
-            if _SUPPORT.fullmatch(text):
+            if _BARE_SUPPORT.fullmatch(text):
                 self.bare[node] = text
                 self.has_bare_tips |= not is_inner
-            elif is_inner and not self.nodes.labels[node] and (found := _SUPPORT_COMMENT.search(text)):
-                self._name(node, found[1], True)
+            elif is_inner and (found := _SUPPORT_COMMENT.search(text)):
+                self._add_support(node, found[1] or found[2])
 
     def take_bare_support(self) -> None:
         """Take comments that are a number for support, unless tips have them too, as in old jplace files."""
         for node, text in {} if self.has_bare_tips else self.bare.items():
-            if not self.nodes.labels[node]:
-                self._name(node, text, True)
+            self._add_support(node, text)
+
+    def _add_support(self, node: int, text: str) -> None:
+        """Take the support in a comment: alone, or behind the label and a slash unless the label says the same."""
+        nodes, label = self.nodes, self.nodes.labels[node]
+        if not label:
+            self._name(node, text, True)
+        elif label != text and (nodes.support[node] is None or nodes.support[node] != number_in(text)):
+            is_name = _BARE_SUPPORT.fullmatch(label) is None
+            self._name(node, f"{label}/{text}", False)
+            if is_name and (support := number_in(text)) is not None:
+                nodes.names[node], nodes.support[node] = label, support
 
     def unexpected(self, at: int, before: str) -> InputError:
         """The error for a character that cannot follow; `before`: what stands between the last sign and it."""

@@ -102,6 +102,7 @@ def _tree(source: TreeText, word: re.Match[str], names: dict[str, str]) -> Nodes
 def _words(source: TreeText, at: int) -> list[str]:
     found = []
     while word := _WORD.match(source.plain, at):
+        source.check_label(word[1], word.start(1))
         found.append(unquoted(word[1]))
         at = word.end()
     return found
@@ -120,6 +121,8 @@ def _translation(source: TreeText, at: int) -> dict[str, str]:
         name = _WORD.match(source.plain, key.end())
         if name is None:
             raise source.error(key.start(1), f"TRANSLATE has no name for {key[1]!r}")
+        for word in (key, name):
+            source.check_label(word[1], word.start(1))
         if names.setdefault(unquoted(key[1]), unquoted(name[1])) != unquoted(name[1]):
             raise source.error(key.start(1), f"TRANSLATE has two names for {key[1]!r}")
         at = name.end()

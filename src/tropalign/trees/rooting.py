@@ -10,17 +10,18 @@ from __future__ import annotations
 
 import math
 import re
+import warnings
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from tropalign.errors import InputError
-from tropalign.trees.newick import DECIMAL
+from tropalign.errors import InputError, TropalignWarning
+from tropalign.trees.newick import OF_BRANCH
 from tropalign.trees.tree import Tree
 
-#: Labels that are support: a number, or several kinds such as IQ-TREE's 95/100.
-_OF_BRANCH = re.compile(rf"{DECIMAL}(?:[/|,;]{DECIMAL})*")
+#: Support that is a label, or stands behind a name and a slash.
+_SUPPORT_AT_END = re.compile(rf"(?:^|/)({OF_BRANCH})\Z")
 
 
 class _Branch(NamedTuple):
@@ -40,7 +41,19 @@ def is_of_branch(label: str) -> bool:
     >>> is_of_branch("95/100"), is_of_branch("Mammalia"), is_of_branch("")
     (True, False, False)
     """
-    return _OF_BRANCH.fullmatch(label) is not None
+    return bool(label) and not parted(label)[0]
+
+
+def parted(label: str) -> tuple[str, str]:
+    """The name of a node in its label, and what the label says of the branch to it; "" for what is not there.
+
+    Examples
+    --------
+    >>> parted("Mammalia/95/100"), parted("Mammalia"), parted("95/nan"), parted("a/b")
+    (('Mammalia', '95/100'), ('Mammalia', ''), ('', '95/nan'), ('a/b', ''))
+    """
+    found = _SUPPORT_AT_END.search(label)
+    return (label, "") if found is None else (label[: found.start()], found[1])
 
 
 def rooted_at_outgroup(tree: Tree, outgroup: str | Sequence[str]) -> Tree:
@@ -100,11 +113,19 @@ def rooted_at_midpoint(tree: Tree) -> Tree:
     -------
     Tree
 
+    Raises
+    ------
+    InputError
+        A branch has no length.
+
     Examples
     --------
     >>> rooted_at_midpoint(tropalign.trees.parse_tree("((A:1,B:2):0.5,C:3,D:4);")).newick()
     '(((A:1.0,B:2.0):0.5,C:3.0):0.5,D:3.5);'
     """
+    if missing := int(np.isnan(tree.lengths).sum()):
+        problem = f"the lengths of {missing:,} of {len(tree.lengths) - 1:,} branches are missing"
+        raise InputError(f"{problem}, and a midpoint needs all: write them, or root the tree at an outgroup")
     around = _branches(tree)
     start = _farthest(around, 0, tree.n_taxa)[0] if (tree.lengths >= 0).all() else _end_of_longest(around, tree.n_taxa)
     end, whole, came_from = _farthest(around, start, tree.n_taxa)
@@ -128,7 +149,7 @@ def _labels(tree: Tree) -> list[str]:
 def _branches(tree: Tree) -> list[list[_Branch]]:
     """The neighbours of each node; a root of two children is left out, its two branches made one."""
     support = np.full(len(tree.lengths), np.nan) if tree.support is None else tree.support
-    label = [text if is_of_branch(text) else "" for text in _labels(tree)]
+    label = [parted(text)[1] for text in _labels(tree)]
     n, root = tree.n_taxa, len(tree.lengths) - 1
     around: list[list[_Branch]] = [[] for _ in tree.lengths]
 
@@ -139,13 +160,29 @@ def _branches(tree: Tree) -> list[list[_Branch]]:
     for k, joined in enumerate(tree.children):
         if n + k == root and tree.is_rooted:
             first, second = joined
-            named = first if np.isnan(support[second]) and not label[second] else second
-            length = float(tree.lengths[first] + tree.lengths[second])
-            connect(first, second, length, float(support[named]), label[named])
+            both = tree.lengths[list(joined)]
+            length = math.nan if np.isnan(both).all() else float(np.nansum(both))
+            said = _of_one_branch([(float(support[child]), label[child]) for child in joined])
+            connect(first, second, length, *said)
         else:
             for child in joined:
                 connect(child, n + k, float(tree.lengths[child]), float(support[child]), label[child])
     return around
+
+
+def _of_one_branch(said: list[tuple[float, str]]) -> tuple[float, str]:
+    """Support and label of the branch through the root, of those of its two parts.
+
+    If these differ, the lower number is kept, a number rather than a label; and a warning names both.
+    """
+    texts = [label if math.isnan(sure) else f"{sure:.10g}" for sure, label in said]
+    kept = min((k for k in range(2) if texts[k]), key=lambda k: (math.isnan(said[k][0]), said[k][0], k), default=0)
+    if all(texts) and texts[0] != texts[1]:
+        text = (
+            f"the two branches at the old root are one, with support {texts[0]} and {texts[1]}: {texts[kept]} is kept"
+        )
+        warnings.warn(text, TropalignWarning, stacklevel=5)
+    return said[kept]
 
 
 def _farthest(around: list[list[_Branch]], start: int, n_taxa: int) -> tuple[int, float, dict[int, int]]:
@@ -200,7 +237,7 @@ def _rooted_between(tree: Tree, around: list[list[_Branch]], first: int, second:
     between = next(branch for branch in around[first] if branch.node == second)
     top = [between._replace(node=first, length=between.length * share)]
     top.append(between._replace(length=between.length - top[0].length))
-    given = [text if not is_of_branch(text) else "" for text in _labels(tree)]
+    given = [parted(text)[0] for text in _labels(tree)]
     number = dict(zip(range(n), range(n), strict=True))
     children: list[tuple[int, ...]] = []
     lengths, support_of, labels = [0.0] * n, [np.nan] * n, [""] * n
@@ -226,7 +263,9 @@ def _rooted_between(tree: Tree, around: list[list[_Branch]], first: int, second:
     support = None if tree.support is None else supported
     named = (*labels[n:], given[-1] if tree.is_rooted else "")  # a root that is no more leaves its name to the new one
     lengths_of = np.array([*lengths, 0.0])
-    return Tree(tree.names, tuple(children), lengths_of, support, tree.n_samples, named if any(named) else None)
+    return Tree(
+        tree.names, tuple(children), lengths_of, support, tree.n_samples, named if any(named) else None, tree.digits
+    )
 
 
 def _parents_last(around: list[list[_Branch]], first: int, second: int) -> list[tuple[int, list[_Branch]]]:

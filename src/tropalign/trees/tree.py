@@ -19,6 +19,8 @@ from tropalign.trees.nexus import parse_nodes
 
 #: Taxa up to which a tree draws itself, and letters of a line.
 SHOWN_TAXA, LINE_LETTERS = 100, 80
+#: Digits of computed lengths behind the point; nearer to 0 than this share of the longest one, lengths are roundings.
+DIGITS, NOISE = 8, 1e-12
 
 
 #: Formats that trees are written in, as the registry of formats has them.
@@ -39,7 +41,8 @@ class Tree:
     children : tuple of tuple of int
         Of each inner node.
     lengths : float64, shape (n_nodes,)
-        Of the branch above each node; 0 above the root. Those of neighbour joining may be negative.
+        Of the branch above each node; 0 above the root. Those of neighbour joining may be negative. NaN where a file
+        has none.
     support : float64, shape (n_nodes,), or None
         Percent of the bootstrap samples that have the branch above each node; NaN where it is not known. Of a tree
         from a file, what the file says: percent, or shares up to 1.
@@ -49,6 +52,9 @@ class Tree:
         Label of each inner node in its file: the name of a clade, or several kinds of support (``95/100``). A number
         is here only if it is not the shortest text of its value (``1.000``), so that it is written as it was read;
         "" for all others.
+    digits : int or None
+        Of the lengths behind the point, in files; as many as are needed to read the same numbers again if None, as of
+        trees from files.
 
     Examples
     --------
@@ -65,6 +71,7 @@ class Tree:
     support: NDArray[np.float64] | None = None
     n_samples: int | None = None
     labels: tuple[str, ...] | None = None
+    digits: int | None = None
 
     def __repr__(self) -> str:
         return f"Tree: {self.n_taxa} taxa, {'rooted' if self.is_rooted else 'unrooted'}"
@@ -107,7 +114,8 @@ class Tree:
         Parameters
         ----------
         digits
-            Of the lengths, behind the point; as many as are needed to read the same numbers again when not given.
+            Of the lengths, behind the point; as many as are needed to read the same numbers again when not given. A
+            length that is not 0 never becomes 0: it is written as ``2.5e-09`` instead.
 
         Examples
         --------
@@ -117,7 +125,8 @@ class Tree:
         if digits is not None:
             whole_number("digits", digits, 0, 100)
         labels = [quoted(name) for name in self.names] + self._inner_labels()
-        lengths = [_length_text(length, digits) for length in self.lengths[:-1].tolist()]
+        least = NOISE * float(np.abs(self.lengths).max(initial=0, where=~np.isnan(self.lengths)))
+        lengths = [_length_text(length, digits, least) for length in self.lengths[:-1].tolist()]
         texts = [label + length for label, length in zip(labels, [*lengths, ""], strict=True)]
         return newick_text([()] * self.n_taxa + list(self.children), texts, len(texts) - 1)
 
@@ -139,7 +148,7 @@ class Tree:
         Examples
         --------
         >>> parse_tree("(a:1,b:2);").write("-")
-        (a:1.00000000,b:2.00000000);
+        (a:1.0,b:2.0);
         """
         import tropalign.trees  # by its public name: trees know nothing of files
 
@@ -184,7 +193,7 @@ def _drawn(tree: Tree) -> str:
 
     from Bio import Phylo
 
-    lengths = np.maximum(tree.lengths, 0.0)
+    lengths = np.maximum(np.nan_to_num(tree.lengths), 0.0)
     numbered = Tree(
         tuple(map(str, range(tree.n_taxa))), tree.children, lengths
     )  # whose names are letters of a terminal
@@ -196,16 +205,22 @@ def _drawn(tree: Tree) -> str:
     return out.getvalue().rstrip()
 
 
-def _length_text(length: float, digits: int | None) -> str:
+def _length_text(length: float, digits: int | None, least: float) -> str:
+    """A length behind its colon; `least`: those up to it are roundings of 0 if the number of digits is given."""
+    if math.isnan(length):
+        return ""
     if digits is None:
         return f":{length!r}"
     text = f"{length:.{digits}f}"
-    return ":" + (text[1:] if float(text) == 0 and text.startswith("-") else text)
+    if float(text) != 0:
+        return f":{text}"
+    return f":{length:.{digits}g}" if abs(length) > least else f":{text.removeprefix('-')}"
 
 
 def tree_of_joins(names: Iterable[str], children: Iterable[Iterable[int]], lengths: NDArray[np.float64]) -> Tree:
     """A tree of what native code found."""
-    return Tree(tuple(names), tuple(tuple(int(child) for child in joined) for joined in children), lengths)
+    joins = tuple(tuple(int(child) for child in joined) for joined in children)
+    return Tree(tuple(names), joins, lengths, digits=DIGITS)
 
 
 def read_tree(path: str | os.PathLike[str]) -> Tree:
@@ -220,7 +235,7 @@ def read_tree(path: str | os.PathLike[str]) -> Tree:
 
 
 def parse_tree(text: str, file: str = "the tree") -> Tree:
-    """A tree from text in Newick or NEXUS format. A missing length is 0; numbers as labels of inner nodes are support.
+    """A tree from text in Newick or NEXUS format. Numbers as labels of inner nodes are support.
 
     Raises
     ------
@@ -254,13 +269,16 @@ def parse_tree(text: str, file: str = "the tree") -> Tree:
     order = [*leaves, *inner]
     number = dict(zip(order, range(len(order)), strict=True))
     children = tuple(tuple(number[child] for child in below[node]) for node in inner)
-    lengths = np.array([nodes.lengths[node] or 0.0 for node in order])
+    lengths = np.array([math.nan if (length := nodes.lengths[node]) is None else length for node in order], float)
     lengths[-1] = 0
     known = [math.nan] * len(leaves) + [_support(nodes.support[node], nodes.names[node]) for node in inner]
     support = np.array(known)
+    given = [
+        nodes.labels[node] if nodes.support[node] is None else nodes.names[node] or nodes.labels[node] for node in inner
+    ]
     labels = tuple(
-        "" if nodes.labels[node] == support_text(value) else nodes.labels[node]
-        for node, value in zip(inner, known[len(leaves) :], strict=True)
+        "" if label == support_text(value) != "nan" else label
+        for label, value in zip(given, known[len(leaves) :], strict=True)
     )
     return Tree(
         tuple(names),

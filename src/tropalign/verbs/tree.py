@@ -398,7 +398,7 @@ def _tell_negative(tree: Tree) -> None:
     if count:
         branches = "1 branch has a negative length" if count == 1 else f"{count} branches have negative lengths"
         warnings.warn(
-            f"{branches}, the least {tree.lengths.min():.8f}: --negative zero makes them 0",
+            f"{branches}, the least {tree.lengths.min():.8g}: --negative zero makes them 0",
             TropalignWarning,
             stacklevel=2,
         )

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from tropalign.formats.format import Codec
 from tropalign.formats.header import Header
+from tropalign.formats.numbered_tree import lengths_of
 from tropalign.formats.pages.web_page import Report, write_report_page
 from tropalign.formats.trees import TreesContext
 from tropalign.formats.trees.groups import colours, groups_of
@@ -27,7 +28,7 @@ def columns_of(nodes: Nodes) -> dict[str, NDArray[Any]]:
     missing = math.nan
     return {
         "parent": np.array(nodes.parents, np.int32),
-        "length": np.array([0, *(length or 0 for length in nodes.lengths[1:])], np.float32),
+        "length": lengths_of(nodes),
         "support": np.array([missing if value is None else value for value in nodes.support], np.float32),
     }
 
@@ -48,6 +49,7 @@ def assemble(parts: Iterable[bytes], out: IO[bytes], header: Header, context: Tr
         "labels": labels,
         "has_labels": any(nodes.names[node] for node in inner),
         "has_lengths": any(nodes.lengths[1:]),
+        "has_midpoint": None not in nodes.lengths[1:],
         "groups": [
             {"name": name, "light": light, "dark": dark} for name, (light, dark) in zip(used, palette, strict=True)
         ],

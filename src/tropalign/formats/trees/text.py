@@ -18,9 +18,8 @@ from tropalign.formats.header import Header
 from tropalign.formats.trees import TreesContext
 from tropalign.results.multiple import MultipleAlignment
 from tropalign.trees.newick import Nodes, clustalw_name, newick_text, parse_newick
+from tropalign.trees.rooting import parted
 
-#: Digits of branch lengths behind the point.
-DIGITS = 8
 #: Names that CLUSTALW takes as they are, and that other programs would not read as names without quotes.
 _NEEDS_QUOTES = re.compile(r"""['"{].*|.*[\[\]].*|""")
 #: A word of NEXUS that needs no quotes: an underscore in one without quotes means a blank.
@@ -29,7 +28,7 @@ _PLAIN_WORD = re.compile(r"[A-Za-z0-9.]+")
 
 def encode_newick(result: Any, context: TreesContext) -> bytes:
     """The tree on one line."""
-    newick = result.tree if isinstance(result, MultipleAlignment) else result.newick(DIGITS)
+    newick = result.tree if isinstance(result, MultipleAlignment) else result.newick(result.digits)
     return f"{newick}\n".encode()
 
 
@@ -39,12 +38,13 @@ def nodes_of(parts: Iterable[bytes]) -> Nodes:
 
 
 def encode_dnd(result: Any, context: TreesContext) -> bytes:
-    """The tree as CLUSTALW has it."""
-    return dnd_text(encode_newick(result, context).decode()).encode()
+    """The tree as CLUSTALW has it; computed lengths have 32 bits, which CLUSTALW keeps."""
+    is_computed = isinstance(result, MultipleAlignment) or result.digits is not None
+    return _dnd_text(encode_newick(result, context).decode(), is_computed).encode()
 
 
-def dnd_text(newick: str) -> str:
-    """A tree in Newick format with lengths of 32 bits, which CLUSTALW keeps."""
+def _dnd_text(newick: str, is_of_32_bits: bool) -> str:
+    """A tree in Newick format as CLUSTALW has it, with support behind the lengths."""
     nodes = parse_newick(newick, "the tree")
     below = nodes.children()
     words = _clustalw_words([name for name, children in zip(nodes.names, below, strict=True) if not children])
@@ -55,7 +55,10 @@ def dnd_text(newick: str) -> str:
         if isinstance(at, str):
             pieces.append(at)
             continue
-        end = f":{np.float32(nodes.lengths[at] or 0.0)!s}" if at else ";\n"
+        length = nodes.lengths[at]  # one that is not 0 never becomes 0
+        text = "" if length is None else f":{np.float32(length) or length if is_of_32_bits else length!s}"
+        support = parted(nodes.labels[at])[1] if below[at] else ""
+        end = text + (f"[{support}]" if support else "") if at else ";\n"
         if not below[at]:
             pieces.append(words[nodes.names[at]] + end)
             continue
@@ -91,7 +94,7 @@ def _nexus_tree(nodes: Nodes, below: list[list[int]]) -> str:
     texts = []
     for label, support, length in zip(nodes.labels, nodes.support, nodes.lengths, strict=True):
         label = _word(label) if label and support is None else label
-        texts.append(label if length is None else f"{label}:{length:.{DIGITS}f}")
+        texts.append(label if length is None else f"{label}:{length!r}")
     return newick_text(below, texts, 0)
 
 

@@ -4,12 +4,13 @@ const LEAST_SUPPORT = 50;
 class FamilyTree extends TreeView {
   /**
    * `given`: parent, length, support and group per node in the file's order; `groups`: their hues; `labels` of branches
-   * that are no numbers, by the nodes below them.
+   * that are no numbers, by the nodes below them; `hasMidpoint`: whether all branches have lengths.
    */
-  constructor(canvas, host, given, names, {told, onChoose, groups, labels}) {
+  constructor(canvas, host, given, names, {told, onChoose, groups, labels, hasMidpoint}) {
     const roots = new Roots(given);
     super(canvas, host, new TreeLayout(given.parent, given.length), names, {told, onChoose});
-    Object.assign(this, {roots, names, groups, groupOf: given.group, lengths: "scale", support: "numbers"});
+    Object.assign(
+      this, {roots, names, groups, hasMidpoint, groupOf: given.group, lengths: "scale", support: "numbers"});
     this.order = "given", this.hits = [];
     // Some programs write support as shares of 1.
     this.percentOfSupport = given.support.every((value) => !(value > 1)) ? 100 : 1;
@@ -67,6 +68,7 @@ class FamilyTree extends TreeView {
     this.arrange(), this.whole();
   }
   rootAtMidpoint() {
+    if (!this.hasMidpoint) return;
     this.rooted = this.roots.atMidpoint();
     this.arrange(), this.whole();
   }

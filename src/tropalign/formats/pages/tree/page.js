@@ -9,11 +9,12 @@ class TreePage {
     this.tree = new FamilyTree(element("tree"), element("tree-inside"), given, data.names, {
       groups: data.groups,
       labels: data.labels,
+      hasMidpoint: data.has_midpoint,
       told: (node) => this.told(node),
       onChoose: (node) => this.click(node),
     });
     this.hasSupport = arrays.support.some((value) => !Number.isNaN(value)) || data.has_labels;
-    element("tree-support").disabled = !this.hasSupport;
+    element("tree-support").disabled = !this.hasSupport, element("tree-midpoint").disabled = !data.has_midpoint;
     if (!data.has_lengths) element("tree-lengths").value = "level", this.tree.setLengths("level");
     this.tell();
     this.listen();

@@ -18,7 +18,8 @@ class Roots {
       edge[b] = a;
       this.ends[a] = [a, b], this.ends[b] = null;
       this.length[a] += this.length[b];
-      if (!Number.isNaN(this.support[b])) this.support[a] = this.support[b];
+      // Two numbers for one branch: the lower one, as `tropalign tree` keeps.
+      if (!(this.support[a] <= this.support[b]) && !Number.isNaN(this.support[b])) this.support[a] = this.support[b];
     }
     this.given = {parent, length, support, id: Int32Array.from(parent.keys()), edge};
     this.around = Array.from(parent, () => []);
@@ -43,35 +44,57 @@ class Roots {
     }
     return typed(found);
   }
-  /**
-   * The tip farthest from a node, how far, and the branch by which each node is reached; lengths below 0 count as 0.
-   */
+  /** The tip farthest from a node, how far, the branch by which each node is reached, and nodes in that order. */
   farthest(start) {
-    const far = new Float64Array(this.n).fill(-1), came = new Int32Array(this.n).fill(-1), stack = [start];
-    far[start] = 0;
+    const far = new Float64Array(this.n), came = new Int32Array(this.n).fill(-1), stack = [start], order = [];
     while (stack.length) {
       const node = stack.pop();
+      order.push(node);
       for (const edge of this.around[node]) {
         const next = this.across(edge, node);
-        if (far[next] >= 0) continue;
-        far[next] = far[node] + Math.max(0, this.length[edge]), came[next] = edge;
+        if (edge === came[node]) continue;
+        far[next] = far[node] + this.length[edge], came[next] = edge;
         stack.push(next);
       }
     }
     let end = -1;
     for (let k = 0; k < this.n; k++)
       if (this.around[k].length === 1 && k !== start && (end < 0 || far[k] > far[end])) end = k;
-    return {end, whole: far[end], came};
+    return {end, whole: far[end], came, order};
+  }
+  /**
+   * An end of the longest path between two tips: with negative lengths, the tip farthest from another need not be one.
+   * As in trees/rooting.py: the longest path up to each node from the tips below it, and the two longest joined.
+   */
+  endOfLongest(first) {
+    const {came, order} = this.farthest(first), far = new Float64Array(this.n).fill(-Infinity);
+    const tip = Int32Array.from(far.keys());
+    let end = first, longest = -Infinity;
+    for (const node of order.reverse()) {
+      if (this.around[node].length === 1 && node !== first) far[node] = 0;
+      if (node === first) break;
+      const above = this.across(came[node], node), path = far[node] + this.length[came[node]];
+      const other = above === first ? 0 : far[above], lowest = Math.min(tip[node], tip[above]);
+      const whole = path + other;
+      if (other > -Infinity && (whole > longest || (whole === longest && lowest < end))) longest = whole, end = lowest;
+      if (path > far[above] || (path === far[above] && tip[node] < tip[above]))
+        far[above] = path, tip[above] = tip[node];
+    }
+    return end;
   }
   /** The tree with its root in the middle of the longest path between two tips. */
   atMidpoint() {
     if (this.around.length < 3) return this.given;
-    const {end: start} = this.farthest(this.around.findIndex((edges) => edges.length === 1));
+    const first = this.around.findIndex((edges) => edges.length === 1);
+    const start =
+      this.given.length.every((length) => length >= 0) ? this.farthest(first).end : this.endOfLongest(first);
     const {end, whole, came} = this.farthest(start);
     for (let node = end, walked = 0;;) {
-      const edge = came[node], length = Math.max(0, this.length[edge]), before = this.across(edge, node);
-      if (walked + length >= whole / 2 || came[before] < 0)
-        return this.rootedOn(edge, node, length > 0 ? Math.min(1, (whole / 2 - walked) / length) : .5);
+      const edge = came[node], length = this.length[edge], before = this.across(edge, node), half = whole / 2;
+      // A path of negative length has its middle on a branch of negative length.
+      const isPast = whole >= 0 ? walked + length >= half : walked + length <= half;
+      if (isPast || before === start)
+        return this.rootedOn(edge, node, length ? Math.min(1, Math.max(0, (half - walked) / length)) : .5);
       node = before, walked += length;
     }
   }
