@@ -40,6 +40,21 @@ def counts_of(names: Sequence[str]) -> NDArray[np.int64]:
     return counts
 
 
+def header_of(name: str) -> str:
+    """A name as FASTA holds it: annotations stand behind the first word, where readers end the name.
+
+    Examples
+    --------
+    >>> header_of("Homo sapiens;size=3"), header_of("a;size=3")
+    ('Homo;size=3 sapiens', 'a;size=3')
+    """
+    words = name.split(None, 1)
+    if len(words) < 2 or ";" not in words[1]:
+        return name
+    rest, _, annotations = words[1].partition(";")
+    return f"{words[0].rstrip(';')};{annotations} {rest}"
+
+
 def has_count(name: str) -> bool:
     """Whether the name says a number."""
     return "size=" in name and _SIZE.search(name) is not None

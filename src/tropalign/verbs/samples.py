@@ -35,7 +35,8 @@ class SampleNameOptions(Options, group="samples"):
         kind=TEXT,
         metavar="TEXT",
         label="Delimiter behind the sample",
-        help="a read's sample is its name up to this text: with --sample-delimiter . that of gut-1.r7 is gut-1",
+        help="a read's sample is its name up to this text, unless the name has ;sample=: with --sample-delimiter . "
+        "that of gut-1.r7 is gut-1",
         form_help="A read's sample is its name up to this text: gut-1 of gut-1.r7 for a dot",
     )
     sample_regex: str | None = option(
@@ -44,7 +45,8 @@ class SampleNameOptions(Options, group="samples"):
         kind=TEXT,
         metavar="REGEX",
         label="Regular expression of the sample",
-        help="a read's sample is what this regular expression matches in its name, or its first group: '^([^.]+)[.]'",
+        help="a read's sample is what this regular expression matches in its whole name, or its first group: "
+        "'^([^.]+)[.]'",
     )
 
 
