@@ -1,4 +1,6 @@
-"""Reads that lie on the other strand than the reference, told by words (k-mers) and confirmed by scores::
+"""Reads that lie on the other strand than the reference, told by words (k-mers) and confirmed by scores.
+
+::
 
 reference  ACGGTCATTGCA...   its words: bit 1    those of its reverse complement: bit 2
 read       TGCAATGACCGT...   many words with bit 2 and few with bit 1: on the other strand

@@ -98,8 +98,8 @@ def fasta_headers(words: Sequence[str]) -> list[str]:
     headers = [header_of(name) for name in words]
     name_of: dict[str, str] = {}
     for name, header in zip(words, headers, strict=True):
-        found = header.split(None, 1)
-        if not found or not header.startswith(found[0]) or name_of.setdefault(found[0], name) != name:
+        word = header.partition(" ")[0]
+        if not word or name_of.setdefault(word, name) != name:
             raise InputError(
                 "a name in FASTA ends at its first blank, and this one would be empty or that of another sequence: "
                 "rename the sequence",
@@ -110,7 +110,8 @@ def fasta_headers(words: Sequence[str]) -> list[str]:
 
 def header_names(batch: SequenceBatch, index: NDArray[np.int64], prefix: str = "") -> Column:
     """Names of the indexed sequences as headers of FASTA."""
-    if isinstance(_names_of(batch), BytesTexts):  # names that were read with records have no blanks
+    known = _names_of(batch)
+    if isinstance(known, BytesTexts) and not (known.data == ord(" ")).any():  # as in all but rows of alignments
         return names(batch, index, prefix)
     return ("text", *_encoded_headers(batch), np.ascontiguousarray(index, np.int64), prefix)
 

@@ -48,11 +48,9 @@ def header_of(name: str) -> str:
     >>> header_of("Homo sapiens;size=3"), header_of("a;size=3")
     ('Homo;size=3 sapiens', 'a;size=3')
     """
-    words = name.split(None, 1)
-    if len(words) < 2 or ";" not in words[1]:
-        return name
-    rest, _, annotations = words[1].partition(";")
-    return f"{words[0].rstrip(';')};{annotations} {rest}"
+    word, _, more = name.partition(" ")
+    rest, semicolon, annotations = more.partition(";")
+    return f"{word.rstrip(';')};{annotations} {rest}".rstrip(" ") if semicolon else name
 
 
 def has_count(name: str) -> bool:
