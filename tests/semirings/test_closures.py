@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from oracles import paths as oracle
 from scipy.sparse import csgraph, csr_array
 
+from tropalign import _native
 from tropalign.errors import InputError, UsageError
 from tropalign.semirings.tropical_closures import NegativeCycle
 from tropalign.tropical import BOOL, LOG, MAX_PLUS, MIN_PLUS, REAL, closure
@@ -134,6 +135,17 @@ def test_negative_cycles_are_named(isa):
         vertices = error.value.vertices
         assert len(set(vertices)) == len(vertices) and oracle.weight_of(weights, [*vertices, vertices[0]]) < 0
         assert error.value.weight == oracle.weight_of(weights, [*vertices, vertices[0]])
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.float64])
+def test_a_negative_loop_in_the_second_of_two_parts_is_found(dtype):
+    """Native code is told that there are edges between the parts alone, and still looks."""
+    weights = np.ones((5, 5), dtype)
+    for looped in range(2, 5):
+        values = weights.copy()
+        values[looped, looped] = -1
+        assert _native.closure(values, None, False, 2, 0.0, 1, None)[0] == looped
+    assert _native.closure(weights, None, False, 2, 0.0, 1, None)[0] == -1
 
 
 def test_the_sentence_of_a_negative_cycle():

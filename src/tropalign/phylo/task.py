@@ -177,7 +177,7 @@ class PlaceTask:
         states, self.n_unusable, n_reads = self.package.states, 0, 0
         other_strand = None
         if states.alphabet.has_strands and states.n_states == N_BASES and not self.both_strands:
-            other_strand = OtherStrand(self.package.letters, states, self._is_better_turned, self.paired)
+            other_strand = OtherStrand(self.package.letters, states.alphabet, self.paired)
         spans = None if self._spans is None else iter([(a, b) for a, b, _ in self._spans])
         for index, reads in enumerate(regrouped(self._blocks(), spans, self._most_reads())):
             self._warn_of_unknown(reads)
@@ -191,15 +191,6 @@ class PlaceTask:
             yield self._tile(index, reads, cells)
         if other_strand is not None:
             other_strand.tell(n_reads)
-
-    def _is_better_turned(self, letters: NDArray[np.uint8]) -> bool:
-        """Whether a read has a higher score on its other strand."""
-        states = self.package.states
-        if self.scoring.whole_read and len(letters) >= len(self.package.columns):  # which is refused when it is placed
-            return False
-        other = reverse_complement(letters, np.array([0, len(letters)]), states.alphabet)
-        texts = [states.sets[letters]], [states.sets[other]]
-        return bool(self.scorer.on_cpu(*texts, self.n_threads, None).strands[0])
 
     def _tile(self, index: int, reads: Reads, cells: int) -> Tile:
         return Tile(index, cells, self._tile_bytes(len(reads.names)), len(reads.names), reads)
