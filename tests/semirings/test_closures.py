@@ -137,15 +137,14 @@ def test_negative_cycles_are_named(isa):
         assert error.value.weight == oracle.weight_of(weights, [*vertices, vertices[0]])
 
 
-@pytest.mark.parametrize("dtype", [np.int32, np.float64])
-def test_a_negative_loop_in_the_second_of_two_parts_is_found(dtype):
-    """Native code is told that there are edges between the parts alone, and still looks."""
-    weights = np.ones((5, 5), dtype)
-    for looped in range(2, 5):
-        values = weights.copy()
-        values[looped, looped] = -1
-        assert _native.closure(values, None, False, 2, 0.0, 1, None)[0] == looped
-    assert _native.closure(weights, None, False, 2, 0.0, 1, None)[0] == -1
+def test_a_cycle_that_is_negative_by_the_order_of_its_sum_alone():
+    """Exactly these cycles weigh 0, and so they do as far as they are closed by halves; on the diagonal they do not."""
+    halves, parts = np.full((66, 66), np.inf), np.full((4, 4), np.inf)
+    halves[[0, 64, 65], [64, 65, 0]] = -2.7, 5.1, -2.4
+    parts[[0, 2, 1, 3], [2, 1, 3, 0]] = 0.9, 8.6, -9.2, -0.3
+    for weights, n_left, vertex in ((halves, 0, 0), (parts, 2, 2)):
+        assert _native.closure(weights.copy(), None, False, n_left, 0.0, 1, None)[0] == vertex
+        assert _native.closure(weights.copy(), None, False, n_left, 1e-14, 1, None)[0] == -1
 
 
 def test_the_sentence_of_a_negative_cycle():
