@@ -82,6 +82,8 @@ def check_layout(context: PairsContext) -> None:
                 what = "a matrix tells its rows and columns by name, and several sequences have this one"
                 raise InputError(f"{what}: give each its own, or read with {how}", record=name)
             seen.add(name)
+    if context.matrix_layout == "tsv":
+        rows.check_names([*context.queries.names, *context.targets.names])
     if context.matrix_layout == "phylip" and (not context.is_triangle or context.matrix_values != "distance"):
         raise InputError("PHYLIP holds the distances of one set: ask for distances of a single file, or another layout")
 
