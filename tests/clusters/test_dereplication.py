@@ -102,9 +102,7 @@ def test_letters_outside_the_alphabet_equal_themselves_alone(tmp_path):
     path = tmp_path / "x.fa"
     texts = ["ACGTN", "ACGT?", "ACGTX", "ACGT*", "ACGT1", "acgtx", "acgun", "ACGT?"]
     path.write_text("".join(f">s{k}\n{text}\n" for k, text in enumerate(texts)))
-    with pytest.warns(
-        ta.TropalignWarning, match="6 letters outside the nucleotide alphabet in 6 records, the first '.'"
-    ):
+    with pytest.warns(ta.TropalignWarning, match="6 letters outside the nucleotide alphabet in 6 records"):
         batch = ta.read_sequences(path, alphabet="nucleotide")
     for strand in ("plus", "both"):
         found = ta.dereplicate(batch, strand=strand)

@@ -61,11 +61,11 @@ class OtherStrand:
         is_within = first == of_letter[len(of_letter) - len(first) :]
         is_second = np.cumsum(reads.letters == BETWEEN, dtype=np.int32)[: len(first)] > first if self._paired else None
 
-        def n_words(digit: NDArray[np.int32], bit: np.uint8) -> NDArray[np.float64]:
+        def n_words(digit: NDArray[np.int32], bit: np.uint8) -> NDArray[np.int64]:
             """Words of each read with this bit, or the other one in a second mate."""
             words, is_known = _words(digit[reads.letters])
             bits = bit if is_second is None else np.where(is_second, (OWN | OTHER) ^ bit, bit)
-            return np.bincount(first, is_known & is_within & (self._strands[words] & bits > 0), n)
+            return np.bincount(first[is_known & is_within & (self._strands[words] & bits > 0)], minlength=n)
 
         by_chance = np.maximum(n_words(self._digit, OWN), n_words(self._other_digit, OWN))
         found = np.flatnonzero(n_words(self._digit, OTHER) > WORD_RATIO * by_chance + WORD_EXCESS)
