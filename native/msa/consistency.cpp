@@ -124,7 +124,7 @@ std::vector<Between> Pass::between(const Group &group, size_t begin, int32_t mem
     for (size_t k = begin; k < std::min(begin + group.at_once, group.thirds.size()); ++k) {
         const int32_t z = group.thirds[k];
         Between made{{}, n_twins, weights_[z]};
-        if (z != member && store_.has(member, z))
+        if (store_.has(member, z))  // never with itself
             made.rows = has_rows ? store_.rows(member, z) : store_.rows(z, member);
         n_twins += static_cast<uint32_t>(store_.length(z) + 1) / 2;
         found.push_back(made);

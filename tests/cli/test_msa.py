@@ -295,3 +295,15 @@ def test_gaps_are_refused_or_removed(words, tmp_path, capsys):
     assert "line 2, record 'a': '-' at position 3 is a gap" in (said := capsys.readouterr().err) and "--gaps" in said
     assert main(["msa", path, "-o", str(out), *words]) == 0
     assert capsys.readouterr().err == "" and rows_in(out) == {"a": "MKVLAW", "b": "MKVLAW"}
+
+
+@pytest.mark.parametrize("form", ["phylip", "stockholm", "clustal", "msf", "fasta"])
+def test_names_that_a_format_cannot_hold_are_refused_before_anything_is_computed(form, tmp_path, monkeypatch, capsys):
+    from tropalign.msa import run
+
+    monkeypatch.setattr(run.MsaRun, "compute", lambda *_: pytest.fail("the family was aligned"))
+    rows = "'Homo sapiens' MKVLAW\n'Homo erectus' MKVLCW\n"
+    head = "#NEXUS\nbegin data;\ndimensions ntax=2 nchar=6;\nformat datatype=protein gap=-;\nmatrix\n"
+    (tmp_path / "x.nex").write_text(f"{head}{rows};\nend;\n")
+    assert main(["msa", str(tmp_path / "x.nex"), "-f", form, "-o", str(tmp_path / "out")]) == 3
+    assert "rename the sequence" in capsys.readouterr().err

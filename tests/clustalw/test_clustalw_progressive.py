@@ -199,6 +199,15 @@ def test_sequences_without_kin_come_last():
     assert align_along_tree(batch, ClustalwOptions(delay=0), tree, np.ones(4)).order.tolist() == [0, 1, 2, 3]
 
 
+def test_of_two_pairs_that_are_alike_as_much_the_first_begins():
+    batch = tropalign.SequenceBatch.from_strings(["MKVLAW", "MKVLCW", "MKWLAW", "MKWLCW"])
+    distances = np.array([0.5, 0.9, 0.9, 0.9, 0.9, 0.5])  # (0, 1) and (2, 3): 50 %
+    tree = GuideTree(np.array([[0, 1], [2, 3], [4, 5]], np.int32), np.full(7, 0.1))
+    job = (batch, ClustalwOptions(delay=100), tree, np.full(4, 100, np.int32), distances)
+    found = align_along_tree(*job, n_threads=1, step_bytes=1 << 20)
+    assert found.order.tolist() == expected_columns(*job)[1] == [0, 1, 2, 3]
+
+
 def test_the_given_tree_is_used():
     batch = tropalign.read_sequences(DATA / "proteins.fasta")
     n = len(batch)

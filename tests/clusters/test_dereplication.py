@@ -96,3 +96,17 @@ def test_some_sequences_are_taken():
 def test_what_is_refused(how, error, sentence):
     with pytest.raises(error, match=sentence):
         ta.dereplicate({"a": "ACGT", "b": "ACGT"}, **how)
+
+
+def test_letters_outside_the_alphabet_equal_themselves_alone(tmp_path):
+    path = tmp_path / "x.fa"
+    texts = ["ACGTN", "ACGT?", "ACGTX", "ACGT*", "ACGT1", "acgtx", "acgun", "ACGT?"]
+    path.write_text("".join(f">s{k}\n{text}\n" for k, text in enumerate(texts)))
+    with pytest.warns(ta.TropalignWarning, match="6 letters outside the nucleotide alphabet in 6 records"):
+        batch = ta.read_sequences(path, alphabet="nucleotide")
+    for strand in ("plus", "both"):
+        found = ta.dereplicate(batch, strand=strand)
+        groups = {}
+        for read, label in zip(found.reads, found.labels.tolist(), strict=True):
+            groups.setdefault(label, set()).add(read)
+        assert sorted(map(sorted, groups.values())) == [["s0", "s6"], ["s1", "s7"], ["s2", "s5"], ["s3"], ["s4"]]

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from oracles import paths as oracle
 from scipy.sparse import csgraph, csr_array
 
+from tropalign import _native
 from tropalign.errors import InputError, UsageError
 from tropalign.semirings.tropical_closures import NegativeCycle
 from tropalign.tropical import BOOL, LOG, MAX_PLUS, MIN_PLUS, REAL, closure
@@ -134,6 +135,16 @@ def test_negative_cycles_are_named(isa):
         vertices = error.value.vertices
         assert len(set(vertices)) == len(vertices) and oracle.weight_of(weights, [*vertices, vertices[0]]) < 0
         assert error.value.weight == oracle.weight_of(weights, [*vertices, vertices[0]])
+
+
+def test_a_cycle_that_is_negative_by_the_order_of_its_sum_alone():
+    """Exactly these cycles weigh 0, and so they do as far as they are closed by halves; on the diagonal they do not."""
+    halves, parts = np.full((66, 66), np.inf), np.full((4, 4), np.inf)
+    halves[[0, 64, 65], [64, 65, 0]] = -2.7, 5.1, -2.4
+    parts[[0, 2, 1, 3], [2, 1, 3, 0]] = 0.9, 8.6, -9.2, -0.3
+    for weights, n_left, vertex in ((halves, 0, 0), (parts, 2, 2)):
+        assert _native.closure(weights.copy(), None, False, n_left, 0.0, 1, None)[0] == vertex
+        assert _native.closure(weights.copy(), None, False, n_left, 1e-14, 1, None)[0] == -1
 
 
 def test_the_sentence_of_a_negative_cycle():

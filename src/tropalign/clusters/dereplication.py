@@ -159,10 +159,19 @@ def dereplicated(batch: SequenceBatch, strand: str = "plus", min_size: int = 1) 
     return Uniques(sequences, rank[number], tuple(batch.names))
 
 
+def _spelt(batch: SequenceBatch) -> NDArray[np.uint8]:
+    """Codes, except that letters outside the alphabet stay: ``?`` is not N, which alignments read it as."""
+    if not batch.alphabet.codes_of(batch.letters)[1]:
+        return batch.codes
+    codes, (_, unknown) = batch.codes.copy(), batch.alphabet.encode(batch.letters)
+    codes[unknown] = np.frombuffer(batch.letters[unknown].tobytes().upper(), np.uint8) | np.uint8(128)  # not a code
+    return codes
+
+
 def _numbered(batch: SequenceBatch, strand: str) -> tuple[NDArray[np.int64], list[int]]:
     """The number of each read's letters, int64, shape (n_reads,), and the first read that has each."""
-    codes = batch.codes.data
-    reverse = batch.reverse_complement().codes.data if strand == "both" else None
+    codes = _spelt(batch).data
+    reverse = _spelt(batch.reverse_complement()).data if strand == "both" else None
     first_of: dict[bytes, int] = {}
     first: list[int] = []
     number = np.empty(len(batch), np.int64)

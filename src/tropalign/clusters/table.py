@@ -108,12 +108,13 @@ def otu_table(
     samples : {"label", "vsearch", "underscore"}, optional
         Which sample a read is of: by ``;sample=`` or ``;barcodelabel=`` in its name (label, the default); by that, or
         else by the letters, digits and underscores that the name begins with (vsearch's rule, which cuts ``gut-1.r1``
-        to ``gut``); or by the name up to its last underscore.
+        to ``gut``); or by ``;sample=``, or else the name up to its last underscore.
     sample_delimiter
-        In place of `samples`: the sample is the name up to this text: ``gut-1`` of ``gut-1.r1`` for ``"."``.
+        In place of `samples`: by ``;sample=`` in the name, or else the name up to this text: ``gut-1`` of ``gut-1.r1``
+        for ``"."``.
     sample_regex
         In place of `samples`: the sample is what the first group of this regular expression matches in the name, or
-        all of it if it has no group.
+        all of it if it has no group; ``;sample=`` is part of the name.
     relabel
         What clusters are called: "sha1" for the digest of the representative, else what stands before their number;
         by default the representative's name up to its first semicolon.

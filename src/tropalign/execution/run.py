@@ -411,7 +411,8 @@ def write_outputs(
     """
     stopped: BrokenPipeError | None = None
     with ExitStack() as files:
-        for number, output in enumerate(outputs):
+        # Streams come last: nothing is printed if a file cannot be made.
+        for number, output in sorted(enumerate(outputs), key=lambda each: output_path(each[1].path) is None):
             path = output_path(output.path)
             parts = sections(output)
             if path is None:

@@ -7,7 +7,7 @@ from array import array
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import InputError
+from tropalign.errors import InputError, said
 from tropalign.sequences import SequenceBatch
 from tropalign.sequences.files import Source, file_name, opened
 from tropalign.sequences.texts import decoded
@@ -33,10 +33,15 @@ def read_pairs(source: Source, queries: SequenceBatch, targets: SequenceBatch) -
     Raises
     ------
     InputError
-        A file that cannot be read or lists no pair, a line without two names, a name that no sequence has.
+        A file that cannot be read or lists no pair, a line without two names, a name that no sequence has or that
+        several have.
     """
     file = file_name(source)
     numbers = [{name: k for k, name in enumerate(batch.names)} for batch in (queries, targets)]
+    repeated = [
+        {name for k, name in enumerate(batch.names) if number[name] != k} if len(number) < len(batch) else set()
+        for batch, number in zip((queries, targets), numbers, strict=True)
+    ]
     found = array("q")
     with opened(source) as lines:
         for line_number, line in enumerate(iter(lambda: lines.readline(MOST_LINE_BYTES), b""), 1):
@@ -45,9 +50,13 @@ def read_pairs(source: Source, queries: SequenceBatch, targets: SequenceBatch) -
             if line.startswith(b"#") or not line.strip():
                 continue
             names = _two_names(line, file, line_number)
-            for name, number in zip(names, numbers, strict=True):
-                if name not in number:
-                    raise InputError("there is no sequence of this name", file=file, line=line_number, record=name)
+            for name, number, several in zip(names, numbers, repeated, strict=True):
+                if name not in number or name in several:
+                    what = "there is no sequence of this name"
+                    if name in several:
+                        how = said("duplicate_names", "number")
+                        what = f"several sequences have this name: give each its own, or read with {how}"
+                    raise InputError(what, file=file, line=line_number, record=name)
                 found.append(number[name])
     if not found:
         raise InputError("the list holds no pair", file=file)

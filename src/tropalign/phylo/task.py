@@ -34,6 +34,7 @@ from tropalign.machine.memory import require
 from tropalign.machine.numbers import environment_number
 from tropalign.phylo.known_reads import KnownRead, KnownReads, best_of, key_of, known_of
 from tropalign.phylo.mates import Mates, merged, sums
+from tropalign.phylo.other_strand import N_BASES, OtherStrand
 from tropalign.phylo.read_blocks import Reads, Texts, part, regrouped
 from tropalign.phylo.reference import ReferencePackage
 from tropalign.phylo.reference_rows import StateAlphabet
@@ -173,7 +174,10 @@ class PlaceTask:
 
     def tiles(self) -> Iterator[Tile]:
         """Runs of neighbouring reads, made as the reads come in."""
-        states, self.n_unusable = self.package.states, 0
+        states, self.n_unusable, n_reads = self.package.states, 0, 0
+        other_strand = None
+        if states.alphabet.has_strands and states.n_states == N_BASES and not self.both_strands:
+            other_strand = OtherStrand(self.package.letters, states.alphabet, self.paired)
         spans = None if self._spans is None else iter([(a, b) for a, b, _ in self._spans])
         for index, reads in enumerate(regrouped(self._blocks(), spans, self._most_reads())):
             self._warn_of_unknown(reads)
@@ -181,7 +185,12 @@ class PlaceTask:
                 _is_usable(states.sets[reads.letters], reads.offsets, states).sum()
             )
             cells = self.cost_cells(len(reads.letters)) if self._spans is None else self._spans[index][2]
+            n_reads += len(reads.names)
+            if other_strand is not None:
+                other_strand.add(reads)
             yield self._tile(index, reads, cells)
+        if other_strand is not None:
+            other_strand.tell(n_reads)
 
     def _tile(self, index: int, reads: Reads, cells: int) -> Tile:
         return Tile(index, cells, self._tile_bytes(len(reads.names)), len(reads.names), reads)

@@ -16,6 +16,7 @@ from tropalign import _native
 from tropalign.errors import InputError
 from tropalign.properties import cached_per_object
 from tropalign.sequences import SequenceBatch
+from tropalign.sequences.counts import header_of
 from tropalign.sequences.texts import Texts as BytesTexts
 
 if TYPE_CHECKING:
@@ -89,6 +90,35 @@ def check_names(words: Sequence[str]) -> None:
     for name in words:
         if "\t" in name or "\n" in name or "\r" in name:
             raise InputError("the name holds a tab or a line break: rename the sequence", record=name)
+
+
+def fasta_headers(words: Sequence[str]) -> list[str]:
+    """Names as headers of FASTA. Raises InputError for a name that no header holds, or whose id is that of another."""
+    check_names(words)
+    headers = [header_of(name) for name in words]
+    name_of: dict[str, str] = {}
+    for name, header in zip(words, headers, strict=True):
+        word = header.partition(" ")[0]
+        if not word or name_of.setdefault(word, name) != name:
+            raise InputError(
+                "a name in FASTA ends at its first blank, and this one would be empty or that of another sequence: "
+                "rename the sequence",
+                record=name,
+            )
+    return headers
+
+
+def header_names(batch: SequenceBatch, index: NDArray[np.int64], prefix: str = "") -> Column:
+    """Names of the indexed sequences as headers of FASTA."""
+    known = _names_of(batch)
+    if isinstance(known, BytesTexts) and not (known.data == ord(" ")).any():  # as in all but rows of alignments
+        return names(batch, index, prefix)
+    return ("text", *_encoded_headers(batch), np.ascontiguousarray(index, np.int64), prefix)
+
+
+@cached_per_object
+def _encoded_headers(batch: Named) -> Texts:
+    return encoded(fasta_headers(batch.names))
 
 
 def names(batch: SequenceBatch, index: NDArray[np.int64], prefix: str = "") -> Column:

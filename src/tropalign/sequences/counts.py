@@ -40,6 +40,19 @@ def counts_of(names: Sequence[str]) -> NDArray[np.int64]:
     return counts
 
 
+def header_of(name: str) -> str:
+    """A name as FASTA holds it: annotations stand behind the first word, where readers end the name.
+
+    Examples
+    --------
+    >>> header_of("Homo sapiens;size=3"), header_of("a;size=3")
+    ('Homo;size=3 sapiens', 'a;size=3')
+    """
+    word, _, more = name.partition(" ")
+    rest, semicolon, annotations = more.partition(";")
+    return f"{word.rstrip(';')};{annotations} {rest}".rstrip(" ") if semicolon else name
+
+
 def has_count(name: str) -> bool:
     """Whether the name says a number."""
     return "size=" in name and _SIZE.search(name) is not None

@@ -125,6 +125,10 @@ def read_sequences(
     return batch
 
 
+#: Letters that are looked at together, where these may be those of a store.
+PART = 1 << 22
+
+
 def check_asked(asked: Alphabet, counts: NDArray[np.int64], file: str) -> None:
     """Warn if the letters of a set, counted, contradict the alphabet that was asked for."""
     tally = Tally.of_counts(counts)
@@ -140,16 +144,28 @@ def check_asked(asked: Alphabet, counts: NDArray[np.int64], file: str) -> None:
 def tell_unknown(batch: SequenceBatch, at: int, count: int, file: str, strict: bool) -> None:
     """Tells of letters outside the alphabet, the first of them at index `at`: raises if `strict`, else warns."""
     k = int(np.searchsorted(batch.offsets, at, "right")) - 1
-    what = (
-        f"{count} letter{'s' * (count > 1)} outside the {batch.alphabet.name} alphabet, the first "
-        f"{chr(batch.letters[at])!r} at position {at - int(batch.offsets[k]) + 1}"
-    )
+    first, n_records = f"{chr(batch.letters[at])!r} at position {at - int(batch.offsets[k]) + 1}", 1
+    if count > 1:
+        n_records = _n_with_unknown(batch)
+    within = "" if n_records == 1 else f" in {n_records:,} records"
+    what = f"{count:,} letter{'s' * (count > 1)} outside the {batch.alphabet.name} alphabet{within}, the first {first}"
     name = batch.name_texts[k]
     if strict:
         raise InputError(f"{what}: mend them or leave {named('strict')} out", file=file, record=name)
     warnings.warn(
         f"{shown(file)}, record {name!r}: {what}; read as {batch.alphabet.wildcard}", TropalignWarning, stacklevel=3
     )
+
+
+def _n_with_unknown(batch: SequenceBatch) -> int:
+    """Number of records with letters outside the alphabet; looks at a part of a store at a time."""
+    found, last = 0, -1
+    for begin in range(0, len(batch.letters), PART):
+        unknown = np.flatnonzero(batch.alphabet.encode(batch.letters[begin : begin + PART])[1]) + begin
+        records = np.unique(np.searchsorted(batch.offsets, unknown, "right"))
+        found += len(records) - int(len(records) > 0 and records[0] == last)
+        last = int(records[-1]) if len(records) else last
+    return found
 
 
 class _Whole:

@@ -47,14 +47,14 @@ def by_vsearch(name: str) -> str:
 
 
 def by_underscore(name: str) -> str:
-    """The name up to its last underscore, without what follows a semicolon, as QIIME 1 wrote names.
+    """The sample in ``;sample=``, or the name up to its last underscore or semicolon, as QIIME 1 wrote names.
 
     Examples
     --------
-    >>> by_underscore("gut-3_17;size=2")
-    'gut-3'
+    >>> by_underscore("gut-3_17;size=2"), by_underscore("r_17;sample=gut-3")
+    ('gut-3', 'gut-3')
     """
-    return name.partition(";")[0].rpartition("_")[0]
+    return said_in(name) if _SAID.search(name) else name.partition(";")[0].rpartition("_")[0]
 
 
 #: Ways to find the sample in a name, excluding delimiters and regular expressions.
@@ -74,7 +74,8 @@ def teller(samples: Any = None, delimiter: Any = None, regex: Any = None, of_fil
     samples
         One of `RULES`.
     delimiter
-        The sample stands before the first one, in what stands before ``;`` if the delimiter has none.
+        The sample stands before the first one, in what stands before ``;`` if the delimiter has none; ``;sample=`` in a
+        name goes first.
     regex
         The sample is what its first group matches, or all of it if it has no group.
     of_file
@@ -112,13 +113,15 @@ def _said_else(of_file: str, name: str) -> str:
 
 
 def _before(delimiter: str, name: str) -> str:
-    """Return the text before the first delimiter.
+    """Return the sample in ``;sample=``, or the text before the first delimiter.
 
     Examples
     --------
-    >>> _before(".", "gut-1.r1;size=2.5"), _before("_", "gut-1.r1;size=2_5")
-    ('gut-1', '')
+    >>> _before(".", "gut-1.r1;size=2.5"), _before("_", "gut-1.r1;size=2_5"), _before(".", "r.1;sample=gut")
+    ('gut-1', '', 'gut')
     """
+    if _SAID.search(name):
+        return said_in(name)
     text = name if ";" in delimiter else name.partition(";")[0]
     before, found, _ = text.partition(delimiter)
     return before if found else ""

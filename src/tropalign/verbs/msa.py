@@ -23,7 +23,7 @@ from tropalign.verbs.runs import carry_out, print_forecast, tell_of, where_foret
 if TYPE_CHECKING:
     from tropalign.clustalw.options import ClustalwOptions
     from tropalign.execution.archive import Shards
-    from tropalign.execution.run import Output
+    from tropalign.execution.run import Output, Writer
     from tropalign.execution.task import Device
     from tropalign.msa.options import MsaOptions
     from tropalign.msa.pipeline import Job
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from tropalign.sequences.features import Feature
 
 Method = Literal["consistency", "clustalw"]
+#: Formats that show any name.
+DRAWN = ("html", "svg", "png", "result")
 
 
 class MethodOption(Options, group="method"):
@@ -367,10 +369,20 @@ number of threads. Exit codes: 0 done, 2 usage, 3 bad input, 4 memory, disk or d
             if (path := places.get(option_name)) is not None:
                 if writer.is_binary:
                     check_terminal(chosen, path)
+                if batch is not None and kind == "aligned" and chosen not in DRAWN:
+                    _check_names(writer, batch)
                 outputs.append(Output(role, path, writer))
         return outputs, any(
             isinstance(format_of(kind, chosen), ConfidenceFormat) for _, kind, chosen in formats.values()
         )
+
+
+def _check_names(writer: Writer, batch: SequenceBatch) -> None:
+    """Raise InputError before anything is computed if the format does not hold the names."""
+    from tropalign.results.multiple import MultipleAlignment
+
+    letter = batch.alphabet.letters[:1]
+    writer.encode(MultipleAlignment.from_rows(batch.names, [letter] * len(batch), batch.alphabet))
 
 
 def _parameters(job: Job, form: str | None = None) -> dict[str, str]:

@@ -35,7 +35,8 @@ class SampleNameOptions(Options, group="samples"):
         kind=TEXT,
         metavar="TEXT",
         label="Delimiter behind the sample",
-        help="a read's sample is its name up to this text: with --sample-delimiter . that of gut-1.r7 is gut-1",
+        help="a read's sample is its name up to this text, unless the name has ;sample=: with --sample-delimiter . "
+        "that of gut-1.r7 is gut-1",
         form_help="A read's sample is its name up to this text: gut-1 of gut-1.r7 for a dot",
     )
     sample_regex: str | None = option(
@@ -44,7 +45,8 @@ class SampleNameOptions(Options, group="samples"):
         kind=TEXT,
         metavar="REGEX",
         label="Regular expression of the sample",
-        help="a read's sample is what this regular expression matches in its name, or its first group: '^([^.]+)[.]'",
+        help="a read's sample is what this regular expression matches in its whole name, or its first group: "
+        "'^([^.]+)[.]'",
     )
 
 
@@ -154,17 +156,20 @@ class SampleCommand(SequenceCommand, SampleOptions):
         labels = None if uniques is None else uniques.labels
         return partial(counted, reads=reads, labels=labels, relabel=self.relabel or "")
 
-    @staticmethod
-    def _tell_samples(names: Sequence[str], reads: SampledReads) -> None:
-        """Show on stderr how names were cut: the first samples, each with the first of its reads."""
+    def _tell_samples(self, names: Sequence[str], reads: SampledReads) -> None:
+        """Show on stderr how names were cut: the first samples, each with the first of its reads as the file has it."""
         import numpy as np
+
+        from tropalign.errors import counted
+        from tropalign.sequences.samples import sample_of_file
 
         _, first, counts = np.unique(reads.sample, return_index=True, return_counts=True)
         n = len(reads.samples)
-        some = [
-            f"{reads.samples[k]!r} ({counts[k]:,} names, such as {names[first[k]]!r})"
-            for k in range(min(n, SHOWN_SAMPLES))
-        ]
+        added = {sample_of_file(path) for path in self.queries} if self._is_by_file else ()  # to names, by `pooled`
+        some = []
+        for sample, at, count in zip(reads.samples[:SHOWN_SAMPLES], first.tolist(), counts.tolist(), strict=False):
+            name = names[at].removesuffix(f";sample={sample}") if sample in added else names[at]
+            some.append(f"{sample!r} ({counted(count, 'names')}, such as {name!r})")
         more = "" if n <= SHOWN_SAMPLES else f" and {n - SHOWN_SAMPLES:,} more"
         if sys.stderr is not None:
             print(shown(f"samples: {', '.join(some)}{more}"), file=sys.stderr)

@@ -9,7 +9,7 @@ from tropalign.formats.chimeras import ChimerasContext
 from tropalign.formats.format import Codec, concatenated
 from tropalign.formats.header import Header
 from tropalign.results.chimeras import Chimeras
-from tropalign.results.rows import check_names
+from tropalign.results.rows import check_names, fasta_headers
 
 
 def header_text(header: Header, context: ChimerasContext) -> bytes:
@@ -44,10 +44,9 @@ def encode_rows(chimeras: Chimeras, context: ChimerasContext) -> bytes:
 def encode_fasta(chimeras: Chimeras, context: ChimerasContext) -> bytes:
     """The sequences of the rows."""
     batch = chimeras.query_sequences
-    check_names(batch.names)
     records = (
         f">{name}\n{batch.text(k)}\n"
-        for k, (name, verdict) in enumerate(zip(batch.names, chimeras.verdicts, strict=True))
+        for k, (name, verdict) in enumerate(zip(fasta_headers(batch.names), chimeras.verdicts, strict=True))
         if context.verdict in ("", verdict)
     )
     return "".join(records).encode("utf-8", "backslashreplace")

@@ -14,7 +14,7 @@ from tropalign.formats.result_file import Packed, result_format
 from tropalign.formats.saved_results import batch_packed
 from tropalign.results.clusters import RUN, Clusters
 from tropalign.results.otu_table import new_names, otu_names
-from tropalign.results.rows import check_names
+from tropalign.results.rows import check_names, fasta_headers
 from tropalign.sequences.counts import with_count
 
 COLUMNS = ("cluster", "representative", "member", "identity", "strand", "score", "length", "size")
@@ -104,10 +104,11 @@ def encode_fasta(clusters: Clusters, context: ClustersContext) -> bytes:
     batch, rows = clusters.sequences, clusters.representative_index.tolist()
     in_tables = otu_names if context.has_table_names else new_names
     names = in_tables(clusters, context.relabel) or tuple(batch.names[k] for k in rows)
-    check_names(names)
+    if context.writes_sizes:
+        sizes = clusters.cluster_sizes.tolist()
+        names = tuple(with_count(name, size) for name, size in zip(names, sizes, strict=True))
     text = bytearray()  # record by record: a list of them takes several times the room
-    for k, name, size in zip(rows, names, clusters.cluster_sizes.tolist(), strict=True):
-        label = with_count(name, size) if context.writes_sizes else name
+    for k, label in zip(rows, fasta_headers(names), strict=True):
         text += f">{label}\n{batch.text(k)}\n".encode("utf-8", "backslashreplace")
     return bytes(text)
 

@@ -31,13 +31,13 @@ def encode_fasta(table: AlignmentTable, context: PairsContext) -> bytes:
     is_minus = np.zeros(len(table), bool) if table.strand is None else table.strand < 0
     first, last = table.query_start + 1, table.query_end
     columns = [
-        rows.names(table.queries, table.query_index, ">"),
+        rows.header_names(table.queries, table.query_index, ">"),
         rows.numbers(np.where(is_minus, last, first), " "),
         rows.numbers(np.where(is_minus, first, last), "-"),
         *([] if table.strand is None else [rows.strands(table, " strand=")]),
         rows.numbers(table.score, " score="),
         ("text", query, offsets, None, "\n"),
-        rows.names(table.targets, table.target_index, "\n>"),
+        rows.header_names(table.targets, table.target_index, "\n>"),
         rows.numbers(table.target_start + 1, " "),
         rows.numbers(table.target_end, "-"),
         ("text", target, offsets, None, "\n"),

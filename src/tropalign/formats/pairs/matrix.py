@@ -9,7 +9,7 @@ from typing import IO
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import InputError, shown
+from tropalign.errors import InputError, said, shown
 from tropalign.formats.distance_matrix import phylip_names
 from tropalign.formats.format import Codec
 from tropalign.formats.header import Header
@@ -73,7 +73,17 @@ def suffixes(context: PairsContext) -> tuple[str, ...]:
 
 
 def check_layout(context: PairsContext) -> None:
-    """Raises InputError where the layout cannot hold the values."""
+    """Raise InputError if the layout cannot hold the values, or two rows or two columns would have one name."""
+    for batch in (context.queries, context.targets):
+        seen = set[str]()
+        for name in batch.names:
+            if name in seen:
+                how = said("duplicate_names", "number")
+                what = "a matrix tells its rows and columns by name, and several sequences have this one"
+                raise InputError(f"{what}: give each its own, or read with {how}", record=name)
+            seen.add(name)
+    if context.matrix_layout == "tsv":
+        rows.check_names([*context.queries.names, *context.targets.names])
     if context.matrix_layout == "phylip" and (not context.is_triangle or context.matrix_values != "distance"):
         raise InputError("PHYLIP holds the distances of one set: ask for distances of a single file, or another layout")
 

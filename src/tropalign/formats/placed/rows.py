@@ -20,6 +20,7 @@ from tropalign.formats.placed.context import PlacedContext
 from tropalign.formats.result_file import Arrays, Packed, result_format
 from tropalign.results import rows
 from tropalign.results.placements import READ_COLUMNS, Int64, Placements
+from tropalign.sequences.counts import header_of
 
 GAP = ord("-")
 #: A row's name and its letters, gaps included.
@@ -193,7 +194,7 @@ def write_rows(
 
 def record(name: str, row: bytes, widest: int = 0) -> bytes:
     """A record of two lines."""
-    return b">" + name.encode() + b"\n" + row + b"\n"
+    return b">" + header_of(name).encode() + b"\n" + row + b"\n"
 
 
 def is_late(context: PlacedContext) -> bool:
