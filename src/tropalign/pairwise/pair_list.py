@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from tropalign.errors import InputError
 from tropalign.sequences import SequenceBatch
-from tropalign.sequences.files import Source, file_name, opened
+from tropalign.sequences.files import Source, file_name, opened, with_line_ends
 from tropalign.sequences.texts import decoded
 
 #: A longer line holds no two names, and the file is no list.
@@ -38,7 +38,8 @@ def read_pairs(source: Source, queries: SequenceBatch, targets: SequenceBatch) -
     file = file_name(source)
     numbers = [{name: k for k, name in enumerate(batch.names)} for batch in (queries, targets)]
     found = array("q")
-    with opened(source) as lines:
+    with opened(source) as stream:
+        lines = with_line_ends(stream)
         for line_number, line in enumerate(iter(lambda: lines.readline(MOST_LINE_BYTES), b""), 1):
             if line_number == 1:
                 line = line.removeprefix(MARK)

@@ -22,7 +22,7 @@ from tropalign.profile.options import QueryAlphabet, QueryKind
 from tropalign.profile.proteins import EASEL_CODES, UNKNOWN, Encoder
 from tropalign.sequences.aligned_files import is_alignment, read_alignment
 from tropalign.sequences.blocks import TARGETS, blocks_of
-from tropalign.sequences.files import Source, file_name, is_stream, opened, with_line_feeds
+from tropalign.sequences.files import Source, file_name, is_stream, opened, with_line_ends
 from tropalign.sequences.flat_files import BEGINS, is_pir
 from tropalign.sequences.records import records_of_file
 
@@ -135,7 +135,7 @@ def stockholm_in(stream: io.BufferedReader, begin: bytes, file: str, suffix: str
         A file that holds something else, or letters that stand in no alignment.
     """
     if begin.startswith(STOCKHOLM):
-        return with_line_feeds(stream.read()), ()
+        return with_line_ends(stream).read(), ()
     if begin.startswith(b">"):
         names, rows, is_match = _fasta_rows(stream, file, is_a2m=suffix in A2M_SUFFIXES)
         return _stockholm(names, rows, is_match, file), names

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tropalign.errors import InputError, TropalignError, damage, shown
 from tropalign.semirings.graphs import DenseGraph, Graph
-from tropalign.sequences.files import BYTE_ORDER_MARK, Source, file_name, opened
+from tropalign.sequences.files import BYTE_ORDER_MARK, Source, file_name, opened, with_line_ends
 from tropalign.sequences.texts import decoded
 
 #: The first bytes of a file in Matrix Market's coordinate format (Boisvert, Pozo and Remington 1996), which is read
@@ -142,6 +142,7 @@ def read_graph(source: Source, *, is_directed: bool = True) -> Graph | DenseGrap
         try:
             if first.startswith(ZIP):
                 return _from_npz(stream.read(), file, is_directed)
+            stream = with_line_ends(stream)
             if first.startswith(MATRIX_MARKET):
                 n, row, column, values, is_whole = read_entries(stream, file)
                 return _numbered(n, row, column, _smallest(values, n, is_whole), 1, file, is_directed)
@@ -192,7 +193,7 @@ def _edges(stream: io.BufferedReader, file: str) -> Iterator[tuple[int, list[str
             line = line.removeprefix(BYTE_ORDER_MARK)
         if line.startswith(b"#") or not line.strip():
             continue
-        line = line.rstrip(b"\r\n")
+        line = line.removesuffix(b"\n")
         if b"\0" in line or len(line) >= MOST_LINE_BYTES:
             raise InputError("this is no text of edges (from, to, weight)", file=file, line=number)
         if is_first:

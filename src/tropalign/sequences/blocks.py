@@ -375,12 +375,17 @@ def line_with(source: Any, letter: bytes) -> int | None:
     if not can_be_read_twice(os.fspath(source)) or is_store(source):
         return None
     lines = ((number, line.strip()) for number, line in enumerate(read_lines(source), 1) if line.strip())
-    is_fastq = False
+    is_fastq, size, quality = False, 0, 0
     for n, (number, line) in enumerate(lines):
         is_fastq = is_fastq or (n == 0 and line.startswith(b"@"))
-        is_sequence = n % 4 == 1 if is_fastq else not line.startswith(b">")
-        if is_sequence and letter in line:
-            return number
+        if quality > 0:
+            quality -= len(line)
+        elif is_fastq and line.startswith(b"+"):
+            size, quality = 0, size
+        elif not line.startswith(b"@" if is_fastq else b">"):
+            if letter in line:
+                return number
+            size += len(line)
     return None
 
 
