@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import InputError, shown
+from tropalign.errors import InputError, counted, shown
 from tropalign.sequences.alphabet import GAP_LETTERS
 from tropalign.sequences.files import Source, file_name, mistaken, read_lines, tell_of_latin_1
 from tropalign.sequences.flat_files import is_pir
@@ -325,6 +325,7 @@ def biopython_rows(lines: Iterable[bytes], name: str, file: str, first: int = 1)
     if name == "stockholm":
         lines = list(lines)
         check_stockholm(enumerate(lines, first), file)
+        lines = [line for line in lines if not _is_empty_note(line)]
     # What is outside ASCII must be no blank in Python's eyes, as some of Unicode's letters are in Latin-1's.
     text = "".join(line.decode("ascii", "surrogateescape") + "\n" for line in lines)
     try:
@@ -339,6 +340,11 @@ def biopython_rows(lines: Iterable[bytes], name: str, file: str, first: int = 1)
     return found[0]
 
 
+def _is_empty_note(line: bytes) -> bool:
+    """Whether a line of annotation of the file or of a row has no text, which Biopython does not read."""
+    return len(line.split()) < {b"#=GF": 3, b"#=GS": 4}.get(line[:4], 0)
+
+
 def check_stockholm(lines: Iterable[tuple[int, bytes]], file: str) -> None:
     """Raise InputError, with the line, if an alignment of a Stockholm file is not whole or its rows are unequal.
 
@@ -346,6 +352,7 @@ def check_stockholm(lines: Iterable[tuple[int, bytes]], file: str) -> None:
     """
     begun = 0  # the line of the header whose alignment has no end so far
     rows: dict[bytes, tuple[int, int]] = {}  # letters, and the last line
+    marks: dict[tuple[bytes, ...], tuple[int, int]] = {}  # the same of #=GR and #=GC
     of_block: set[bytes] = set()
     twice: tuple[bytes, int] | None = None
     number = 0
@@ -357,10 +364,18 @@ def check_stockholm(lines: Iterable[tuple[int, bytes]], file: str) -> None:
                 raise InputError(f"{what}: add it, or fetch the file again", file=file, line=number)
             begun = number
         elif line.startswith(b"//"):
-            _check_rows(rows, twice, file)
-            begun, rows, of_block, twice = 0, {}, set(), None
+            _check_rows(rows, marks, twice, file)
+            begun, rows, marks, of_block, twice = 0, {}, {}, set(), None
         elif not line:
             of_block.clear()
+        elif line.startswith((b"#=GR", b"#=GC")):
+            words = line.split()
+            n = 3 if words[0] == b"#=GR" else 2
+            if len(words) <= n:
+                what = f"a line {words[0].decode('latin-1')} holds {'a name, ' * (n - 2)}a feature and its letters"
+                raise InputError(f"{what}: mend the line", file=file, line=number)
+            size, _ = marks.get((*words[:n],), (0, 0))
+            marks[(*words[:n],)] = size + sum(map(len, words[n:])), number
         elif not line.startswith(b"#"):
             words = line.split()
             if len(words) < 2:
@@ -379,9 +394,19 @@ def check_stockholm(lines: Iterable[tuple[int, bytes]], file: str) -> None:
         )
 
 
-def _check_rows(rows: dict[bytes, tuple[int, int]], twice: tuple[bytes, int] | None, file: str) -> None:
+def _check_rows(
+    rows: dict[bytes, tuple[int, int]],
+    marks: dict[tuple[bytes, ...], tuple[int, int]],
+    twice: tuple[bytes, int] | None,
+    file: str,
+) -> None:
     sizes = [size for size, _ in rows.values()]
     if len(set(sizes)) < 2:
+        for words, (size, number) in marks.items():
+            if sizes and size != sizes[0]:
+                mark = shown(decoded(b" ".join(words)))
+                what = f"{mark} has {counted(size, 'letters')}, and the rows have {sizes[0]}"
+                raise InputError(f"{what}: mend the line", file=file, line=number)
         return
     if twice is not None:
         raise two_rows(decoded(twice[0]), file, twice[1])

@@ -434,20 +434,6 @@ def blocks_of(reads: Any, taken: Iterable[str] = (), policy: Policy = READS) -> 
     return ReadBlocks(reads, taken, policy)
 
 
-def survey(reads: Any) -> Survey:
-    """Counts and hashes reads in one pass, gaps left out: what a run that may be resumed has to know first.
-
-    Raises
-    ------
-    InputError
-        What `ReadBlocks` raises, and standard input or an open stream, which cannot be read a second time.
-    """
-    for source in [reads] if _is_source(reads) else reads if isinstance(reads, list | tuple) else ():
-        if is_stream(source) or source == "-":
-            raise InputError("it cannot be read twice: write the reads to a file first", file=file_name(source))
-    return survey_of(ReadBlocks(reads))
-
-
 def survey_of(blocks: Iterable[SequenceBlock]) -> Survey:
     """Counts and hashes the reads of blocks, gaps left out."""
     names, letters = hashlib.sha256(), hashlib.sha256()
