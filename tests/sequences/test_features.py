@@ -43,7 +43,10 @@ def test_features_are_read_and_others_named(tmp_path):
     ("line", "sentence"),
     [
         ("c 1 2", "line 2: this is no line of GFF3, which has 9 fields between tabs, and it has 1"),
-        ("c\t.\tsite\t1\t" + 5000 * "9" + "\t.\t.\t.\t.", "line 2: a feature goes from .* not from '1' to '9{20}': mend"),
+        (
+            "c\t.\tsite\t1\t" + 5000 * "9" + "\t.\t.\t.\t.",
+            "line 2: a feature goes from .* not from '1' to '9{20}': mend",
+        ),
         ("c\t.\tsite\t0\t3\t.\t.\t.\t.", "line 2: a feature goes from .* counted from 1, not from '0' to '3'"),
         ("c\t.\tsite\t3\t2\t.\t.\t.\t.", "not from '3' to '2'"),
         ("c\t.\tsite\tx\t2\t.\t.\t.\t.", "not from 'x' to '2'"),

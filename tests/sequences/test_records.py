@@ -98,7 +98,7 @@ def by_hand(data):
             scores += [lines[at]] if lines[at] else []
             at += 1
         letters, scores = "".join(parts), "".join(scores) if len(parts) > 1 else "".join(scores[:1])
-        if len(letters) != len(scores) or any(part[0] in "@>" for part in parts):
+        if len(letters) != len(scores) or any(part[0] in "@>" for part in parts[1:]):
             raise ValueError(name)
         yield (
             *re.fullmatch(r"([^ \t]*)[ \t]?(.*)", name[1:], re.DOTALL).groups(),

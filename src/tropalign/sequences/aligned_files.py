@@ -372,7 +372,7 @@ def check_stockholm(lines: Iterable[tuple[int, bytes]], file: str) -> None:
             words = line.split()
             n = 3 if words[0] == b"#=GR" else 2
             if len(words) <= n:
-                what = f"a line {words[0].decode('latin-1')} holds {'a name, ' * (n - 2)}a feature and its letters"
+                what = f"a line {line[:4].decode()} holds {'a name, ' * (n - 2)}a feature and its letters"
                 raise InputError(f"{what}: mend the line", file=file, line=number)
             size, _ = marks.get((*words[:n],), (0, 0))
             marks[(*words[:n],)] = size + sum(map(len, words[n:])), number

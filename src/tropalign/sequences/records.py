@@ -292,7 +292,7 @@ class _Fastq:
             name = self._checked(header[1:], ZERO)
             letters = list[bytes]()
             while not (line := self._next(name)).startswith(b"+"):
-                if line.startswith((b"@", b">")):
+                if letters and line.startswith((b"@", b">")):
                     raise self._fault("a line that begins with '+' belongs between a sequence and its quality", name)
                 if line:
                     letters.append(self._checked(line, ASCII))
