@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tropalign.errors import InputError, TropalignWarning, counted, did_you_mean, quiet, quietly, shown, warn
+from tropalign.errors import InputError, TropalignWarning, counted, did_you_mean, quiet, shown, warn
 from tropalign.execution.prefetch import prefetched
 
 
@@ -132,18 +132,6 @@ def test_warnings_tell_where_the_function_was_called():
     with pytest.warns(TropalignWarning, match="x") as found:
         warn("x", stacklevel=1)
     assert found[0].filename == __file__
-
-
-def test_items_are_made_without_warnings_and_used_with_them():
-    made = []
-
-    def items():
-        for k in range(2):
-            made.append(warns("made"))
-            yield k
-
-    assert [(k, warns("used")) for k in quietly(items())] == [(0, True), (1, True)]
-    assert made == [False, False]
 
 
 def test_threads_inherit_it_and_others_do_not():

@@ -16,9 +16,6 @@ import warnings
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TypeVar
-
-T = TypeVar("T")
 
 
 def shown(name: str) -> str:
@@ -291,18 +288,6 @@ def quiet() -> Iterator[list[str]]:
         yield dropped
     finally:
         _dropped.reset(before)
-
-
-def quietly(items: Iterable[T]) -> Iterator[T]:
-    """Iterate over items that are made inside `quiet`."""
-    iterator = iter(items)
-    while True:
-        with quiet():
-            try:
-                item = next(iterator)
-            except StopIteration:
-                return
-        yield item
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

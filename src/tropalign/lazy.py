@@ -17,7 +17,7 @@ from typing import Any
 
 #: Top-level packages that a fork waits for: those that tropalign loads on first use, none of the user's.
 AWAITED = sys.stdlib_module_names | {
-    "Bio", "PIL", "biopython", "contourpy", "cuda", "dateutil", "distributed", "dnaio", "h5py", "kiwisolver",
+    "Bio", "PIL", "biopython", "contourpy", "cuda", "dateutil", "distributed", "h5py", "kiwisolver",
     "matplotlib", "mpl_toolkits", "nanoarrow", "numpy", "platformdirs", "psutil", "pyarrow", "pyhmmer", "pyopencl",
     "rich", "scipy", "tropalign", "xopen",
 }  # fmt: skip

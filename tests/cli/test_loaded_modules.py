@@ -10,7 +10,7 @@ EXAMPLES = ROOT / "examples"
 PROTEINS, ALIGNED, MODEL = (EXAMPLES / name for name in ("efp.fasta", "efp_aligned.fasta", "efp.hmm"))
 #: What no command has a use for, whatever it does with small files that are not compressed.
 NEVER = {
-    "Bio", "asyncio", "bz2", "dask", "difflib", "distributed", "dnaio", "email", "fractions", "gzip", "html.parser",
+    "Bio", "asyncio", "bz2", "dask", "difflib", "distributed", "email", "fractions", "gzip", "html.parser",
     "http", "importlib.resources", "lzma", "multiprocessing", "numpy.fft", "numpy.ma", "numpy.polynomial",
     "numpy.random", "numpy.testing", "psutil", "pyhmmer", "rich", "scipy", "select", "socket", "sqlite3", "ssl",
     "subprocess", "unittest", "urllib.request", "xml", "xopen", "zoneinfo",

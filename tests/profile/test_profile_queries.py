@@ -197,7 +197,7 @@ BAD = {
     ),
     "a Stockholm file that ends early": (
         stockholm()[:-3], "auto",
-        "alignment 1 cannot be read (Could not parse file: missing // terminator after MSA): mend it",
+        "queries, line 11: read as Stockholm, this is no alignment (the last line is not //, so that the file may be ",
     ),
     "gaps in sequences": (
         b">a\nMK-V\n", "sequences", "record 'a': '-' at position 3 is a gap, and these sequences are not aligned"

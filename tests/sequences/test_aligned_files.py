@@ -23,7 +23,7 @@ GOOD = {
         (b"3 0\n", "line 1: this is no alignment: PHYLIP's first line"),
         (b"1 " + b"9" * 5000 + b"\na ACG\n", "line 1: this is no alignment: PHYLIP's first line"),
         (b"\n \n\n", "the file is empty"),
-        (b"# STOCKHOLM 1.0\n#=GF ID\na\n", "read as Stockholm, this is no alignment"),
+        (b"# STOCKHOLM 1.0\n#=GF ID\na\n", "line 3, record 'a': a line of Stockholm holds a name and letters"),
         (b"# STOCKHOLM 1.0\n//\n", "the file holds no alignment: fetch it again"),
         (2 * GOOD["stockholm"], "the file holds several alignments, and one is taken: split it"),
     ],

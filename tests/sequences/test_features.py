@@ -43,6 +43,10 @@ def test_features_are_read_and_others_named(tmp_path):
     ("line", "sentence"),
     [
         ("c 1 2", "line 2: this is no line of GFF3, which has 9 fields between tabs, and it has 1"),
+        (
+            "c\t.\tsite\t1\t" + 5000 * "9" + "\t.\t.\t.\t.",
+            "line 2: a feature goes from .* not from '1' to '9{20}': mend",
+        ),
         ("c\t.\tsite\t0\t3\t.\t.\t.\t.", "line 2: a feature goes from .* counted from 1, not from '0' to '3'"),
         ("c\t.\tsite\t3\t2\t.\t.\t.\t.", "not from '3' to '2'"),
         ("c\t.\tsite\tx\t2\t.\t.\t.\t.", "not from 'x' to '2'"),
@@ -125,7 +129,7 @@ def test_names_of_uniprot_and_parts_are_known(tmp_path):
     [
         ("# STOCKHOLM 1.0\na/1-5 MKAVLAWWW\n//\n", "record 'a/1-5': the row has 9 residues, and the sequence"),
         ("# STOCKHOLM 1.0\nb MKAV\n//\n", "record 'b': the row has 4 residues, and the sequence of the family has 6"),
-        ("# STOCKHOLM 1.0\nb MKAVAW\n#=GR b SS HH\n//\n", "read as Stockholm, this is no alignment"),
+        ("# STOCKHOLM 1.0\nb MKAVAW\n#=GR b SS HH\n//\n", "line 3: #=GR b SS has 2 letters, and the rows have 6: mend"),
         ("# STOCKHOLM 1.0\n//\n", "the file holds no alignment|read as Stockholm, this is no alignment"),
     ],
 )

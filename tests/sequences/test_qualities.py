@@ -37,7 +37,7 @@ def test_are_those_that_dnaio_reads(reads, tmp_path):
     packed = tmp_path / "reads.fq.gz"
     packed.write_bytes(gzip.compress(path.read_bytes()))
     assert scores_of(read_sequences(packed, qualities=True)) == expected
-    returns = tmp_path / "returns.fq"  # read by dnaio
+    returns = tmp_path / "returns.fq"
     returns.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
     assert scores_of(read_sequences(returns, qualities=True)) == expected
 

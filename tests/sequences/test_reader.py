@@ -120,6 +120,9 @@ NEITHER = "this is neither FASTA nor FASTQ: a record begins with '>' or '@'"
 NO_NAME = "the header holds no name: write one right after the '>' or '@'"
 TRUNCATED = "the compressed file is truncated: fetch or write it again"
 NO_TEXT = "a zero byte in the text: write the file as plain text, in ASCII or UTF-8"
+COMMENT = (
+    "this is a comment line of old FASTA files and not sequences (FASTA or FASTQ): remove the lines that begin with ';'"
+)
 NO_LETTER = "a byte outside ASCII in a sequence: mend the record (names may hold any letter, in UTF-8)"
 
 
@@ -130,7 +133,7 @@ NO_LETTER = "a byte outside ASCII in a sequence: mend the record (names may hold
         (b"\n \n", "", "the file is empty"),
         (gzip.compress(b"", mtime=0), "", "the file is empty"),
         (b"hello\n", ", line 1", NEITHER),
-        (b"\n\n;a\nMKV\n", ", line 3", NEITHER),
+        (b"\n\n;a\nMKV\n", ", line 3", COMMENT),
         (bytes(range(256)), ", line 1", NEITHER),
         (b">a\nM\0V\n", ", line 2", NO_TEXT),
         (">a\nMKV\n>b\nMK\u00c9V\n".encode(), ", line 4", NO_LETTER),
@@ -144,8 +147,16 @@ NO_LETTER = "a byte outside ASCII in a sequence: mend the record (names may hold
             ", record 'a'",
             f"records 1 and 3 have the same name: give each record its own, {OR_ELSE}",
         ),
-        (b"@a\nACGT\n+\nII\n", ", line 4", "Length of sequence and qualities differ: mend the record"),
-        (b"@a\nACGT\n+\n", ", line 4", "Premature end of file encountered: mend the record"),
+        (
+            b"@a\nACGT\n+\nII\n",
+            ", line 4, record 'a'",
+            "the quality has 2 characters, and the sequence 4 residues: mend the record",
+        ),
+        (
+            b"@a\nACGT\n+\n",
+            ", line 3, record 'a'",
+            "the file breaks off within this record: fetch it again",
+        ),
         *((pack(FAMILY)[:-12], "", TRUNCATED) for pack in PACKERS[1:]),
     ],
 )

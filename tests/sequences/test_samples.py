@@ -120,7 +120,11 @@ def test_files_are_samples():
         ({"a": "ACGT"}, ["lib;1.fa", "lib;2.fa"], "lib;1.fa: a sample cannot be called 'lib;1'"),
         ({"a": "ACGT"}, ["a b.fa", "c.fa"], "a sample cannot be called 'a b'"),
         ({"a;sample=b": "ACGT"}, ["S1.fa", "S2.fa"], "record 'a;sample=b': its name tells a sample, and so does"),
-        ({"a": "MKVLW"}, ["S1.fa", "S2.fa"], "S2.fa: proteins beside nucleotides: say what all are with --alphabet"),
+        (
+            {"a": "MKVLW"},
+            ["S1.fa", "S2.fa"],
+            "S2.fa, record .a.: this is a protein by its letters, but record .a. of S1.fa is a nucleotide sequence",
+        ),
     ],
 )
 def test_files_that_are_no_samples(second, paths, sentence):

@@ -24,6 +24,7 @@ from tropalign.sequences.aligned_files import read_alignment
 from tropalign.sequences.alphabet import Alphabet, AlphabetLike, alphabet_of
 from tropalign.sequences.batch import SequenceBatch
 from tropalign.sequences.files import Source, file_name
+from tropalign.sequences.kinds import alphabet_of_rows
 
 if TYPE_CHECKING:
     from tropalign.results.alignments import AlignmentTable
@@ -209,7 +210,8 @@ def alignment_of(given: Any) -> MultipleAlignment:
 def alignment_in(source: Source, alphabet: Alphabet | None = None) -> MultipleAlignment:
     """The alignment in a file; its alphabet is judged by the letters when not given."""
     names, letters = read_alignment(source)
-    return MultipleAlignment.from_rows(names, letters, alphabet)
+    kind = alphabet_of_rows(names, letters, file_name(source)) if alphabet is None else alphabet
+    return MultipleAlignment.from_rows(names, letters, kind)
 
 
 def checked_model(model: Any, alphabet: AlphabetLike) -> ModelName:

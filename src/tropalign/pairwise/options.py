@@ -707,10 +707,17 @@ def of_two_alphabets(first: Alphabet, second: Alphabet, words: tuple[str, str]) 
     )
 
 
-def check_same_alphabet(queries: SequenceBatch, targets: SequenceBatch) -> None:
-    """Raises InputError where queries and targets are of two alphabets, which no matrix scores."""
+def check_same_alphabet(
+    queries: SequenceBatch, targets: SequenceBatch, files: tuple[str | None, str | None] = (None, None)
+) -> None:
+    """Raise InputError if queries and targets, of these files, are of two alphabets, which no matrix scores."""
     if queries.alphabet != targets.alphabet:
-        raise of_two_alphabets(queries.alphabet, targets.alphabet, ("queries were", "targets"))
+        if not (queries.alphabet.judged and targets.alphabet.judged):
+            raise of_two_alphabets(queries.alphabet, targets.alphabet, ("queries were", "targets"))
+        from tropalign.sequences.kinds import of_two_kinds
+
+        remedy = f"translate the nucleotides with {named('translate')}"
+        raise of_two_kinds([(queries, files[0]), (targets, files[1])], remedy)
     if queries.alphabet.letters != targets.alphabet.letters:
         raise InputError(
             f"queries and targets have two alphabets of the same name, {queries.alphabet.name}: read both with one"

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from tropalign.errors import InputError, said
 from tropalign.sequences import SequenceBatch
-from tropalign.sequences.files import Source, file_name, opened
+from tropalign.sequences.files import Source, file_name, opened, with_line_ends
 from tropalign.sequences.texts import decoded
 
 #: A longer line holds no two names, and the file is no list.
@@ -43,7 +43,8 @@ def read_pairs(source: Source, queries: SequenceBatch, targets: SequenceBatch) -
         for batch, number in zip((queries, targets), numbers, strict=True)
     ]
     found = array("q")
-    with opened(source) as lines:
+    with opened(source) as stream:
+        lines = with_line_ends(stream)
         for line_number, line in enumerate(iter(lambda: lines.readline(MOST_LINE_BYTES), b""), 1):
             if line_number == 1:
                 line = line.removeprefix(MARK)

@@ -41,7 +41,6 @@ from tropalign.phylo.reference_rows import StateAlphabet
 from tropalign.phylo.scorer import Best, Ranking, Scorer, Scores, Sets, encoded, joined
 from tropalign.phylo.scoring import PlacementScoring
 from tropalign.results.placements import Placements, concatenate
-from tropalign.sequences.alphabet import byte_counts
 from tropalign.sequences.blocks import SequenceBlock, Survey
 from tropalign.sequences.kinds import Evidence, Kind
 from tropalign.sequences.mates import BETWEEN
@@ -179,7 +178,7 @@ class PlaceTask:
         if states.alphabet.has_strands and states.n_states == N_BASES and not self.both_strands:
             other_strand = OtherStrand(self.package.letters, states.alphabet, self.paired)
         spans = None if self._spans is None else iter([(a, b) for a, b, _ in self._spans])
-        for index, reads in enumerate(regrouped(self._blocks(), spans, self._most_reads())):
+        for index, reads in enumerate(regrouped(map(self._checked, self._blocks()), spans, self._most_reads())):
             self._warn_of_unknown(reads)
             self.n_unusable += len(reads.names) - int(
                 _is_usable(states.sets[reads.letters], reads.offsets, states).sum()
@@ -221,22 +220,23 @@ class PlaceTask:
     def _on_gpu(self, device: Gpu, texts: list[Sets], others: list[Sets], progress: Progress | None) -> Scores:
         return self.scorer.on_gpu(texts, others, device, progress)
 
-    def _check_kinds(self, block: Reads) -> None:
-        """Refuse proteins for a reference of nucleotides, and the other way round."""
+    def _checked(self, block: SequenceBlock) -> SequenceBlock:
+        """The block. Raises InputError on proteins for a reference of nucleotides, and the other way round."""
         alphabet, evidence = self.package.states.alphabet, Evidence()
         if not alphabet.judged:
-            return
-        evidence.add(block.names, block.letters, block.offsets, byte_counts(block.letters))
+            return block
+        evidence.add(block.names, block.letters, block.offsets, block.counts)
         wrong = Kind.PROTEIN if alphabet.has_strands else Kind.NUCLEOTIDE
         if wrong in evidence.certain:
             raise InputError(
                 f"by its letters the read is a {wrong.name.lower()} sequence, and the reference holds "
                 f"{alphabet.name} sequences: give reads of the same kind, or another reference",
+                file=block.file,
                 record=evidence.certain[wrong][0],
             )
+        return block
 
     def _warn_of_unknown(self, block: Reads) -> None:
-        self._check_kinds(block)
         states = self.package.states
         unknown = ~states.known[block.letters] & (block.letters != BETWEEN)
         if self._is_warned or not unknown.any():

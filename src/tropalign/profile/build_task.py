@@ -13,9 +13,10 @@ import numpy as np
 from tropalign.errors import InputError, UsageError, named, shown
 from tropalign.execution.task import Progress, Tile
 from tropalign.profile.build_options import ALPHABETS, BuildOptions
-from tropalign.profile.building import FAULTS, built, hmmer_tools, text_of_hmm, words_of
+from tropalign.profile.building import FAULTS, built, hmmer_tools, refuse_mixed, text_of_hmm, words_of
 from tropalign.profile.model_files import records_in
-from tropalign.profile.queries import FIRST_BYTES, STOCKHOLM, stem_and_suffix, stockholm_in
+from tropalign.profile.queries import FIRST_BYTES, stem_and_suffix, stockholm_in
+from tropalign.sequences.aligned_files import STOCKHOLM, check_stockholm
 from tropalign.sequences.files import Source, file_name, is_stream, opened
 
 #: Alignments of a tile, and bytes from which on it takes no further one.
@@ -78,7 +79,7 @@ class BuildTask:
             )
         options.check_company()
         self._source, self._options, self._name = source, options, name
-        self._kind = ALPHABETS[alphabet]
+        self._kind, self._is_judged = ALPHABETS[alphabet], ALPHABETS[alphabet] is None
         self._file = file_name(source)
         has_name = not is_stream(source) and source != "-"
         stem, self._suffix = stem_and_suffix(source)
@@ -118,6 +119,7 @@ class BuildTask:
             first = [*islice(records, 2)]
             is_empty = True
             for number, (line, text) in enumerate(chain(first, records), 1):
+                check_stockholm(enumerate(text.removesuffix(b"\n").split(b"\n"), line + 1), self._file)
                 one = AlignmentText(text, number, line, is_alone=len(first) < 2)
                 if number == 1:
                     self._judge(one)
@@ -148,8 +150,11 @@ class BuildTask:
         try:
             with MSAFile(io.BytesIO(one.text), "stockholm") as reader:
                 found = reader.guess_alphabet()  # type: ignore[attr-defined]
+                alignment = reader.read()
         except FAULTS as error:
             raise self._unreadable(one, error) from None
+        if alignment is not None:
+            refuse_mixed(alignment, self._file, one.names)
         if found is None:
             raise InputError(
                 "its letters do not tell whether these are proteins or nucleotides: say it by "
@@ -193,6 +198,8 @@ class BuildTask:
             raise self._unreadable(one, error) from None
         if alignment is None:
             raise InputError(f"alignment {one.number} holds no row: mend it", file=self._file)
+        if self._is_judged and one.number > 1:
+            refuse_mixed(alignment.textize(), self._file, one.names)
         names = one.names or alignment.names
         own = names[0] if self._options.single and len(names) == 1 else alignment.name
         alignment.name = self._name_of(own, one)

@@ -7,7 +7,7 @@ import io
 import math
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -22,7 +22,8 @@ from tropalign.profile.calibration import SEED, calibrate
 from tropalign.profile.model_files import model_of_fields
 from tropalign.profile.models import Model, from_pyhmmer, tables_of
 from tropalign.profile.proteins import BACKGROUND, EASEL_CODES, LETTERS
-from tropalign.sequences.kinds import CERTAIN
+from tropalign.sequences.alphabet import byte_counts
+from tropalign.sequences.kinds import CERTAIN, Evidence
 
 #: Bits of the control register MXCSR.
 _FTZ, _DAZ = 0x8000, 0x0040
@@ -128,7 +129,24 @@ def refuse_nucleotides(
         )
 
 
-def models_of_stockholm(data: bytes, file: str, default_name: str, are_proteins: bool = False) -> Iterator[Model]:
+def refuse_mixed(alignment: Any, file: str | None, names: Sequence[str] = ()) -> None:
+    """Raise InputError if a `pyhmmer.easel.TextMSA` holds rows of proteins and of nucleotides.
+
+    Parameters
+    ----------
+    names
+        What the rows are called, if the alignment numbers them.
+    """
+    rows = [row.encode("latin-1", "replace").replace(b"*", b"-") for row in alignment.alignment]
+    letters = np.frombuffer(b"".join(rows), np.uint8)
+    evidence, offsets = Evidence(), np.cumsum([0, *map(len, rows)], dtype=np.int64)
+    evidence.add(names or alignment.names, letters, offsets, byte_counts(letters), file)
+    evidence.alphabet()
+
+
+def models_of_stockholm(
+    data: bytes, file: str, default_name: str, are_proteins: bool = False, names: Sequence[str] = ()
+) -> Iterator[Model]:
     """A model of each alignment of a Stockholm file, as hmmbuild makes it and hmmsearch reads it.
 
     Parameters
@@ -141,6 +159,8 @@ def models_of_stockholm(data: bytes, file: str, default_name: str, are_proteins:
         The model's name where an alignment has none.
     are_proteins
         Whether an alignment is one of proteins even where all of its letters are nucleotides'.
+    names
+        What the rows are called, if the text numbers them.
 
     Raises
     ------
@@ -159,6 +179,7 @@ def models_of_stockholm(data: bytes, file: str, default_name: str, are_proteins:
                 if not are_proteins:
                     rows = (np.asarray(row.sequence) for row in alignment.sequences)
                     refuse_nucleotides(rows, "an alignment", file, alignment.name)
+                    refuse_mixed(alignment.textize(), file, names)
                 yield _model_of_alignment(alignment, file)
     except FAULTS as error:
         raise InputError(f"alignment {number + 1} cannot be read ({words_of(error)}): mend it", file=file) from None

@@ -17,7 +17,7 @@ from tropalign.errors import InputError, TropalignWarning, shown
 from tropalign.profile.calibration import calibrate
 from tropalign.profile.models import Model, consensus_of, not_protein
 from tropalign.profile.proteins import N_CANONICAL
-from tropalign.sequences.files import Source, file_name, opened, with_line_feeds
+from tropalign.sequences.files import Source, file_name, opened, with_line_ends
 from tropalign.sequences.texts import decoded
 
 #: What a model of each format begins with, and the format's letter: 3/a to 3/f.
@@ -242,10 +242,9 @@ def fields_of(
 def records_in(stream: io.BufferedReader) -> Iterator[tuple[int, bytes]]:
     """Each model's text, or each alignment's, to its line //, and how many lines of the file stand before it."""
     line, rest = 0, b""
+    stream = with_line_ends(stream)
     while block := stream.read(BLOCK_BYTES):
-        while block.endswith(b"\r") and (further := stream.read(1)):  # the line feed of the same line end
-            block += further
-        *texts, rest = _split(rest + with_line_feeds(block))
+        *texts, rest = _split(rest + block)
         for text in texts:
             yield line, text
             line += text.count(b"\n")

@@ -75,12 +75,8 @@ def encode(letters: NDArray[np.uint8]) -> NDArray[np.uint8]:
 LONGEST = 100_000
 #: What stands for a letter that no protein has.
 WILDCARD = "X"
-#: What `-` becomes until it is refused: HMMER takes it in no sequence file, other signs for a gap it does.
-_GAP = UNKNOWN - 1
 #: The bits that codes of letters have.
 MOST_CODE_BITS = 31
-_CODES = EASEL_CODES.copy()
-_CODES[ord("-")] = _GAP
 #: How many letters say whether sequences are proteins, and how many do so at the least.
 JUDGED, LEAST_JUDGED = 1 << 16, 40
 #: Bytes that a sequence takes beside its letters: name and description, offsets, the length order.
@@ -213,7 +209,7 @@ class Encoder:
     Raises
     ------
     InputError
-        From `encode`: a sequence with gaps, or a longer one than HMMER takes.
+        From `encode`: a longer sequence than HMMER takes.
 
     Warns
     -----
@@ -231,7 +227,7 @@ class Encoder:
         if len(self._codes) < len(block.letters):  # fresh memory costs more than the work
             self._codes = np.empty(2 * len(block.letters), np.uint8)
         codes = self._codes[: len(block.letters)]
-        bits = _native.recode(block.letters, _CODES, codes)
+        bits = _native.recode(block.letters, EASEL_CODES, codes)
         if not self.n and not self._are_proteins:
             _tell_of_nucleotides(block)
         lengths = np.diff(block.offsets)
@@ -250,13 +246,7 @@ class Encoder:
         return found
 
     def _settle(self, block: SequenceBlock, codes: NDArray[np.uint8]) -> None:
-        """Refuses gaps, and takes letters that no protein has for the wildcard."""
-        if (gaps := codes == _GAP).any():
-            raise InputError(
-                "the sequence holds gaps (-): give sequences that are not aligned",
-                file=block.file,
-                record=_holder(block, int(gaps.argmax())),
-            )
+        """Take letters that no protein has for the wildcard."""
         unknown = codes == UNKNOWN
         codes[unknown] = LETTERS.index(WILDCARD)
         if not self._is_warned:

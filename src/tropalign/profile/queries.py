@@ -20,13 +20,12 @@ from tropalign.profile.model_files import OLD_TEXT, TEXT, is_binary, models_of, 
 from tropalign.profile.models import Model
 from tropalign.profile.options import QueryAlphabet, QueryKind
 from tropalign.profile.proteins import EASEL_CODES, UNKNOWN, Encoder
-from tropalign.sequences.aligned_files import is_alignment, read_alignment
+from tropalign.sequences.aligned_files import STOCKHOLM, check_stockholm, is_alignment, read_alignment
 from tropalign.sequences.blocks import TARGETS, blocks_of
-from tropalign.sequences.files import Source, file_name, is_stream, opened, with_line_feeds
+from tropalign.sequences.files import Source, file_name, is_stream, mistaken, opened, with_line_ends
 from tropalign.sequences.flat_files import BEGINS, is_pir
 from tropalign.sequences.records import records_of_file
 
-STOCKHOLM = b"# STOCKHOLM"
 #: How much is looked at to tell what a file holds.
 FIRST_BYTES = 1 << 12
 A2M_MATCH = re.compile(rb"([A-Z-])")
@@ -113,8 +112,8 @@ def queries_in(
         elif held == "sequences":
             yield from _models_of_sequences(stream, are_proteins, keeps_text)
         else:
-            data, _ = stockholm_in(stream, begin, file, suffix)
-            yield from models_of_stockholm(data, file, stem, are_proteins)
+            data, names = stockholm_in(stream, begin, file, suffix)
+            yield from models_of_stockholm(data, file, stem, are_proteins, names)
 
 
 def stockholm_in(stream: io.BufferedReader, begin: bytes, file: str, suffix: str) -> tuple[bytes, tuple[str, ...]]:
@@ -135,7 +134,9 @@ def stockholm_in(stream: io.BufferedReader, begin: bytes, file: str, suffix: str
         A file that holds something else, or letters that stand in no alignment.
     """
     if begin.startswith(STOCKHOLM):
-        return with_line_feeds(stream.read()), ()
+        data = with_line_ends(stream).read()
+        check_stockholm(enumerate(data.removesuffix(b"\n").split(b"\n"), 1), file)
+        return data, ()
     if begin.startswith(b">"):
         names, rows, is_match = _fasta_rows(stream, file, is_a2m=suffix in A2M_SUFFIXES)
         return _stockholm(names, rows, is_match, file), names
@@ -162,7 +163,9 @@ def _judged(begin: bytes, stream: io.BufferedReader, file: str) -> tuple[str, io
     if not begin:
         raise InputError("the file is empty", file=file)
     raise InputError(
-        "this is no file of queries: give models in HMMER's format, an alignment, or sequences in FASTA", file=file
+        mistaken(begin, "queries")
+        or "this is no file of queries: give models in HMMER's format, an alignment, or sequences in FASTA",
+        file=file,
     )
 
 

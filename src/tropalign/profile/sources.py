@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import InputError, quietly
+from tropalign.errors import InputError, quiet
 from tropalign.profile.models import Model
 from tropalign.profile.proteins import Collected, Encoder, Proteins
 from tropalign.results.threshold_options import BIT_CUTOFFS
@@ -245,7 +245,13 @@ class TargetSource:
                     self._parts[begin, end] = self._whole.part(begin, end)
                 yield self._parts[begin, end]
             return
-        yield from _regrouped(quietly(self._encoded()), bounds)  # the first pass has warned
+        pieces = self._encoded()
+
+        def next_piece() -> Proteins | None:
+            with quiet():  # the first pass has warned
+                return next(pieces, None)
+
+        yield from _regrouped(iter(next_piece, None), bounds)
 
     def sha256(self) -> str:
         """Hash of names, descriptions and residues, in hexadecimal."""

@@ -84,15 +84,12 @@ def read_entries(stream: BinaryIO, file: str) -> Entries:
 
 
 def _text_lines(stream: BinaryIO, file: str) -> Iterator[tuple[int, bytes]]:
-    """Numbers of lines, and lines without their ends, which are those of `tropalign.sequences.files.read_lines`."""
-    number = 0
-    while line := stream.readline(MOST_LINE_BYTES):
+    """Yield line numbers, and lines without their ends."""
+    for number, line in enumerate(iter(lambda: stream.readline(MOST_LINE_BYTES), b""), 1):
         if len(line) == MOST_LINE_BYTES:
             problem = f"the line has {MOST_LINE_BYTES:,} bytes or more: name a file of the right kind"
-            raise InputError(problem, file=file, line=number + 1)
-        for part in line.rstrip(b"\r\n").split(b"\r"):
-            number += 1
-            yield number, part
+            raise InputError(problem, file=file, line=number)
+        yield number, line.rstrip(b"\r\n")
 
 
 ZIP = b"PK\x03\x04"

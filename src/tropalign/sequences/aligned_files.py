@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import InputError, shown
+from tropalign.errors import InputError, counted, shown
 from tropalign.sequences.alphabet import GAP_LETTERS
 from tropalign.sequences.files import Source, file_name, mistaken, read_lines, tell_of_latin_1
 from tropalign.sequences.flat_files import is_pir
@@ -23,9 +23,11 @@ from tropalign.sequences.texts import decoded
 if TYPE_CHECKING:
     from Bio.Align import MultipleSeqAlignment
 
+#: How Stockholm files begin.
+STOCKHOLM = b"# STOCKHOLM"
 #: What the first line of a format begins with, where Biopython reads it.
 BY_BIOPYTHON = {
-    b"# STOCKHOLM": "stockholm",
+    STOCKHOLM: "stockholm",
     b"!!AA_MULTIPLE": "msf",
     b"!!NA_MULTIPLE": "msf",
     b"PileUp": "msf",
@@ -38,7 +40,7 @@ CLUSTALS = (b"CLUSTAL", b"MUSCLE", b"PROBCONS", b"MSAPROBS", b"Kalign")
 GAPS = np.frombuffer(GAP_LETTERS.encode() + b"~", np.uint8)
 #: A line of annotation of the file, of columns, of a row or of its residues, and its feature.
 _ANNOTATION = re.compile(rb"#=(?:(G[FC])|(G[SR])\s+\S+)\s+(\S+)")
-_PHYLIP = re.compile(HEADER.pattern + rb"[\r\n]")
+_PHYLIP = re.compile(rb"\d+[ \t]+\d+[ \t\r\n]")
 
 
 def is_alignment(begin: bytes) -> bool:
@@ -108,7 +110,7 @@ def _read(path: Source) -> _Rows:
         text = b"\n".join(chain([b"\n" * (first[0] - 1) + first[1]], (line for _, line in numbered)))
         _add_rows(rows_of_nexus(text, file), rows)
     elif found := [name for begin, name in BY_BIOPYTHON.items() if first[1].startswith(begin)]:
-        _read_by_biopython(chain([first[1]], (line for _, line in numbered)), rows, found[0])
+        _read_by_biopython(chain([first[1]], (line for _, line in numbered)), rows, found[0], first[0])
     else:
         _read_phylip(lines, rows)
     return rows
@@ -140,7 +142,7 @@ class _Rows:
         self._end()
         text = self.text(name)
         if text in self.names:
-            raise InputError("two rows have the same name: give each its own", file=self.file, record=text, line=line)
+            raise two_rows(text, self.file, line)
         self.names[text] = description
 
     def _end(self) -> None:
@@ -247,6 +249,13 @@ def _read_phylip(lines: Iterator[tuple[int, bytes]], rows: _Rows) -> None:
             file=rows.file,
             line=number,
         )
+    if not HEADER.fullmatch(head):
+        raise InputError(
+            "PHYLIP's first line holds the numbers of rows and columns, and perhaps I or S (interleaved, sequential): "
+            "remove everything else, and lines of weights or categories",
+            file=rows.file,
+            line=number,
+        )
     if max(map(len, words[:2])) > MOST_DIGITS or not int(words[0]) or not int(words[1]):
         raise InputError(
             "this is no alignment: PHYLIP's first line holds the numbers of rows and columns, but these are 0 or huge",
@@ -283,7 +292,7 @@ def _read_clustal(lines: Iterator[tuple[int, bytes]], rows: _Rows) -> None:
         rows.letters += b"".join(letters)
 
 
-def _read_by_biopython(lines: Iterable[bytes], rows: _Rows, name: str) -> None:
+def _read_by_biopython(lines: Iterable[bytes], rows: _Rows, name: str, first: int) -> None:
     lines = list(lines)
     if name == "stockholm":
         marks = (_ANNOTATION.match(line) for line in lines)
@@ -291,15 +300,20 @@ def _read_by_biopython(lines: Iterable[bytes], rows: _Rows, name: str) -> None:
         # Descriptions are kept, and comments of our own say how the file was made.
         ours = {"#=GF CC"} if any(line.startswith(b"#=GF CC tropalign") for line in lines) else set()
         rows.annotation = {mark: None for mark in sorted(found) if mark != "#=GS DE" and mark not in ours}
-    for row in biopython_rows(lines, name, rows.file):
+    for row in biopython_rows(lines, name, rows.file, first):
         is_described = name == "stockholm" and row.description not in (row.id, row.name)
         description = rows.text(_bytes(row.description)) if is_described else ""
         rows.begin(_bytes(row.id), None, description)
         rows.letters += _bytes(row.seq)
 
 
-def biopython_rows(lines: Iterable[bytes], name: str, file: str) -> MultipleSeqAlignment:
+def biopython_rows(lines: Iterable[bytes], name: str, file: str, first: int = 1) -> MultipleSeqAlignment:
     """The one alignment of a file as Biopython reads that format, its texts with surrogates for what is not ASCII.
+
+    Parameters
+    ----------
+    first
+        Number of the first line.
 
     Raises
     ------
@@ -310,7 +324,8 @@ def biopython_rows(lines: Iterable[bytes], name: str, file: str) -> MultipleSeqA
 
     if name == "stockholm":
         lines = list(lines)
-        _check_whole(lines, file)
+        check_stockholm(enumerate(lines, first), file)
+        lines = [line for line in lines if not _is_empty_note(line)]
     # What is outside ASCII must be no blank in Python's eyes, as some of Unicode's letters are in Latin-1's.
     text = "".join(line.decode("ascii", "surrogateescape") + "\n" for line in lines)
     try:
@@ -325,17 +340,88 @@ def biopython_rows(lines: Iterable[bytes], name: str, file: str) -> MultipleSeqA
     return found[0]
 
 
-def _check_whole(lines: list[bytes], file: str) -> None:
-    """Raise InputError if the last line of Stockholm is not ``//``; blank lines and comments may follow."""
-    for line in map(bytes.strip, reversed(lines)):
-        if line and not (line.startswith(b"#") and not line.startswith(b"#=")):
-            if line.startswith(b"//"):
-                return
-            raise InputError(
-                "read as Stockholm, this is no alignment (the last line is not //, so that the file may be truncated): "
-                "fetch it again, or add the line",
-                file=file,
-            )
+def _is_empty_note(line: bytes) -> bool:
+    """Whether a line of annotation of the file or of a row has no text, which Biopython does not read."""
+    return len(line.split()) < {b"#=GF": 3, b"#=GS": 4}.get(line[:4], 0)
+
+
+def check_stockholm(lines: Iterable[tuple[int, bytes]], file: str) -> None:
+    """Raise InputError, with the line, if an alignment of a Stockholm file is not whole or its rows are unequal.
+
+    Parsers tell this in words of their own or, of an alignment without an end before another one, not at all.
+    """
+    begun = 0  # the line of the header whose alignment has no end so far
+    rows: dict[bytes, tuple[int, int]] = {}  # letters, and the last line
+    marks: dict[tuple[bytes, ...], tuple[int, int]] = {}  # the same of #=GR and #=GC
+    of_block: set[bytes] = set()
+    twice: tuple[bytes, int] | None = None
+    number = 0
+    for number, text in lines:
+        line = text.strip()
+        if line.startswith(STOCKHOLM):
+            if begun:
+                what = f"an alignment begins here, and that of line {begun} has no last line //"
+                raise InputError(f"{what}: add it, or fetch the file again", file=file, line=number)
+            begun = number
+        elif line.startswith(b"//"):
+            _check_rows(rows, marks, twice, file)
+            begun, rows, marks, of_block, twice = 0, {}, {}, set(), None
+        elif not line:
+            of_block.clear()
+        elif line.startswith((b"#=GR", b"#=GC")):
+            words = line.split()
+            n = 3 if words[0] == b"#=GR" else 2
+            if len(words) <= n:
+                what = f"a line {line[:4].decode()} holds {'a name, ' * (n - 2)}a feature and its letters"
+                raise InputError(f"{what}: mend the line", file=file, line=number)
+            size, _ = marks.get((*words[:n],), (0, 0))
+            marks[(*words[:n],)] = size + sum(map(len, words[n:])), number
+        elif not line.startswith(b"#"):
+            words = line.split()
+            if len(words) < 2:
+                what = "a line of Stockholm holds a name and letters"
+                raise InputError(f"{what}: mend the line", file=file, line=number, record=decoded(words[0]))
+            size, _ = rows.get(words[0], (0, 0))
+            rows[words[0]] = size + sum(map(len, words[1:])), number
+            twice = twice or ((words[0], number) if words[0] in of_block else None)
+            of_block.add(words[0])
+    if begun or rows:
+        raise InputError(
+            "read as Stockholm, this is no alignment (the last line is not //, so that the file may be truncated): "
+            "fetch it again, or add the line",
+            file=file,
+            line=number,
+        )
+
+
+def _check_rows(
+    rows: dict[bytes, tuple[int, int]],
+    marks: dict[tuple[bytes, ...], tuple[int, int]],
+    twice: tuple[bytes, int] | None,
+    file: str,
+) -> None:
+    sizes = [size for size, _ in rows.values()]
+    if len(set(sizes)) < 2:
+        for words, (size, number) in marks.items():
+            if sizes and size != sizes[0]:
+                mark = shown(decoded(b" ".join(words)))
+                what = f"{mark} has {counted(size, 'letters')}, and the rows have {sizes[0]}"
+                raise InputError(f"{what}: mend the line", file=file, line=number)
+        return
+    if twice is not None:
+        raise two_rows(decoded(twice[0]), file, twice[1])
+    name, (size, number) = next((name, row) for name, row in rows.items() if row[0] != sizes[0])
+    raise UnequalRowsError(
+        f"{size} letters, but {sizes[0]} are expected: rows of an alignment are equally long",
+        file=file,
+        record=decoded(name),
+        line=number,
+    )
+
+
+def two_rows(name: str, file: str, line: int | None) -> InputError:
+    """The error of a name that an earlier row has."""
+    return InputError("two rows have the same name: give each its own", file=file, record=name, line=line)
 
 
 def _bytes(text: object) -> bytes:

@@ -375,12 +375,17 @@ def line_with(source: Any, letter: bytes) -> int | None:
     if not can_be_read_twice(os.fspath(source)) or is_store(source):
         return None
     lines = ((number, line.strip()) for number, line in enumerate(read_lines(source), 1) if line.strip())
-    is_fastq = False
+    is_fastq, size, quality = False, 0, 0
     for n, (number, line) in enumerate(lines):
         is_fastq = is_fastq or (n == 0 and line.startswith(b"@"))
-        is_sequence = n % 4 == 1 if is_fastq else not line.startswith(b">")
-        if is_sequence and letter in line:
-            return number
+        if quality > 0:
+            quality -= len(line)
+        elif is_fastq and line.startswith(b"+"):
+            size, quality = 0, size
+        elif not line.startswith(b"@" if is_fastq else b">"):
+            if letter in line:
+                return number
+            size += len(line)
     return None
 
 
@@ -427,20 +432,6 @@ def with_gaps(policy: Policy, gaps: str) -> Policy:
 def blocks_of(reads: Any, taken: Iterable[str] = (), policy: Policy = READS) -> ReadBlocks:
     """Blocks of reads as they come: see `ReadBlocks`."""
     return ReadBlocks(reads, taken, policy)
-
-
-def survey(reads: Any) -> Survey:
-    """Counts and hashes reads in one pass, gaps left out: what a run that may be resumed has to know first.
-
-    Raises
-    ------
-    InputError
-        What `ReadBlocks` raises, and standard input or an open stream, which cannot be read a second time.
-    """
-    for source in [reads] if _is_source(reads) else reads if isinstance(reads, list | tuple) else ():
-        if is_stream(source) or source == "-":
-            raise InputError("it cannot be read twice: write the reads to a file first", file=file_name(source))
-    return survey_of(ReadBlocks(reads))
 
 
 def survey_of(blocks: Iterable[SequenceBlock]) -> Survey:

@@ -20,10 +20,11 @@ from string import ascii_lowercase, ascii_uppercase
 from urllib.parse import unquote
 
 from tropalign.errors import InputError, TropalignWarning, listed, shown
-from tropalign.sequences.aligned_files import biopython_rows
+from tropalign.sequences.aligned_files import STOCKHOLM, biopython_rows
 from tropalign.sequences.alphabet import GAP_LETTERS, NUCLEOTIDE
 from tropalign.sequences.batch import SequenceBatch
 from tropalign.sequences.files import Source, file_name, read_lines
+from tropalign.sequences.phylip_files import MOST_DIGITS
 from tropalign.sequences.texts import decoded
 
 #: Attributes that say what a feature is called, the best first.
@@ -48,7 +49,7 @@ PAIRED: Mapping[str, str] = {
     **dict.fromkeys(">)]}" + ascii_lowercase, "stem, 3' side"),
 }
 #: A row of Stockholm that is a part of a sequence: its name, and its first and last residue, from 1.
-_PART = re.compile(r"(.+)/([0-9]+)-([0-9]+)")
+_PART = re.compile(r"(.+)/([0-9]{1,15})-([0-9]{1,15})")
 
 
 @dataclass(frozen=True)
@@ -90,12 +91,14 @@ def read_features(path: Source, batch: SequenceBatch) -> tuple[Feature, ...]:
     """
     known = _Known(batch)
     file = file_name(path)
-    lines = read_lines(path)
-    first = next(lines)  # a file without a letter is refused
+    lines = enumerate(read_lines(path), 1)
+    first = next((number, line) for number, line in lines if line.strip())  # a file without a letter is refused
     found = list[Feature]()
     others: dict[str, None] = {}
-    is_stockholm = first.startswith(b"# STOCKHOLM")
-    for one in (_of_rows if is_stockholm else _of_lines)(chain([first], lines), file, known):
+    if first[1].startswith(b">"):
+        what = "this is FASTA and not GFF3: name a file of features"
+        raise InputError(what, file=file, line=first[0])
+    for one in (_of_rows if first[1].startswith(STOCKHOLM) else _of_lines)(chain([first], lines), file, known):
         if isinstance(one, Feature):
             found.append(one)
         else:
@@ -131,7 +134,7 @@ class _Known:
         return of, begin - 1
 
 
-def _of_lines(lines: Iterable[bytes], file: str, known: _Known) -> Iterator[Feature | str]:
+def _of_lines(lines: Iterable[tuple[int, bytes]], file: str, known: _Known) -> Iterator[Feature | str]:
     """Features of GFF3, and names of sequences that are unknown."""
     for number, fields in _fields(lines, file):
         said = unquote(fields[0])
@@ -143,9 +146,10 @@ def _of_lines(lines: Iterable[bytes], file: str, known: _Known) -> Iterator[Feat
         yield Feature(name, begin, end, unquote(fields[2]), _name(fields[8]))
 
 
-def _of_rows(lines: Iterable[bytes], file: str, known: _Known) -> Iterator[Feature | str]:
+def _of_rows(lines: Iterable[tuple[int, bytes]], file: str, known: _Known) -> Iterator[Feature | str]:
     """Features of Stockholm: of each row its own, then those of the columns that it has no letters of its own for."""
-    alignment = biopython_rows(lines, "stockholm", file)
+    numbers, texts = zip(*lines, strict=True)
+    alignment = biopython_rows(texts, "stockholm", file, numbers[0])
     for row in alignment:
         said = decoded(row.id.encode("ascii", "surrogateescape"))
         is_residue = [letter not in BLANK for letter in str(row.seq)]
@@ -177,9 +181,9 @@ def _runs(name: str, begin: int, letters: Iterable[str], meant: Mapping[str, str
         begin = end
 
 
-def _fields(lines: Iterable[bytes], file: str) -> Iterator[tuple[int, list[str]]]:
+def _fields(lines: Iterable[tuple[int, bytes]], file: str) -> Iterator[tuple[int, list[str]]]:
     """The lines of features, by their numbers from 1."""
-    for number, line in enumerate(lines, 1):
+    for number, line in lines:
         text = line.decode("utf-8", "replace")
         if text.startswith(("##FASTA", ">")):
             return
@@ -188,7 +192,8 @@ def _fields(lines: Iterable[bytes], file: str) -> Iterator[tuple[int, list[str]]
         fields = text.split("\t")
         if len(fields) != N_FIELDS:
             raise InputError(
-                f"this is no line of GFF3, which has {N_FIELDS} fields between tabs, and it has {len(fields)}",
+                f"this is no line of GFF3, which has {N_FIELDS} fields between tabs, and it has {len(fields)}: mend "
+                "it, or name a file of GFF3 or Stockholm",
                 file=file,
                 line=number,
             )
@@ -196,11 +201,12 @@ def _fields(lines: Iterable[bytes], file: str) -> Iterator[tuple[int, list[str]]
 
 
 def _span(fields: list[str], length: int, file: str, number: int) -> tuple[int, int]:
-    is_number = all(text.isascii() and text.isdecimal() for text in fields[3:5])
+    is_number = all(text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS for text in fields[3:5])
     begin, end = (int(fields[3]), int(fields[4])) if is_number else (0, 0)
     if not 1 <= begin <= end:
-        said = f"a feature goes from a residue to the same or a later one, counted from 1, not from {fields[3]!r} to "
-        raise InputError(said + repr(fields[4]), file=file, line=number)
+        what = "a feature goes from a residue to the same or a later one, counted from 1"
+        said = f"not from {fields[3][:20]!r} to {fields[4][:20]!r}: mend the line"
+        raise InputError(f"{what}, {said}", file=file, line=number)
     if end > length:
         raise InputError(
             f"the feature ends at {end:,}, and the sequence has {length:,} residues: name the file of these sequences",

@@ -44,6 +44,8 @@ LEAST_WITH_INOSINE = 7
 MOST_WRONG = 0.01
 #: Share of bases and unknown letters (N, X) in a record that is a protein by few letters only.
 NEAR_SHARE = 0.9
+#: A remedy for sequences of two kinds.
+ONE_KIND = "give sequences of one kind"
 #: Scores of a set without a certain record that are a close call.
 CLOSE = range(4)
 
@@ -312,7 +314,7 @@ def agreed(
     if first.alphabet == second.alphabet and (not tells or evidence.kind != Kind.EITHER):
         return sides
     evidence.add(second.name_texts, second.letters, second.offsets, byte_counts(second.letters))
-    if len(evidence.certain) == 2:
+    if len(evidence.certain) == 2:  # which `of_two_kinds` words
         return sides
     if tells:
         evidence.tell()
@@ -358,12 +360,24 @@ def check_kinds(batch: SequenceBatch, file: str | None = None) -> None:
     )
 
 
-def mixed(nucleotide: str, protein: str, file: str | None, other_file: str | None) -> InputError:
+def of_two_kinds(sets: Sequence[tuple[SequenceBatch, str | None]], remedy: str = ONE_KIND) -> InputError:
+    """The error of a set of nucleotides and one of proteins; each has a file, which may be unknown."""
+    found = {}
+    for batch, file in sets:
+        kind = Kind.NUCLEOTIDE if batch.alphabet == NUCLEOTIDE else Kind.PROTEIN
+        found[kind] = Evidence.of(batch, file).certain.get(kind, (batch.name_texts[0], file))
+    (nucleotide, file), (protein, other_file) = found[Kind.NUCLEOTIDE], found[Kind.PROTEIN]
+    return mixed(nucleotide, protein, file, other_file, remedy)
+
+
+def mixed(
+    nucleotide: str, protein: str, file: str | None, other_file: str | None, remedy: str = ONE_KIND
+) -> InputError:
     """The error of a set of both kinds, by the names and files of one record each."""
     beside = "" if other_file in (None, file) else f" of {shown(str(file))}"
     return InputError(
-        f"this is a protein by its letters, but record {shown(nucleotide)!r}{beside} is a nucleotide sequence: give "
-        f"sequences of one kind, or say what all are with {named('alphabet')}",
+        f"this is a protein by its letters, but record {shown(nucleotide)!r}{beside} is a nucleotide sequence: "
+        f"{remedy}, or say what all are with {named('alphabet')}",
         file=other_file,
         record=protein,
     )

@@ -53,10 +53,11 @@ class _Line(NamedTuple):
 
 
 class _Layout(NamedTuple):
-    """Indices of the lines of each row, and whether names are strict."""
+    """Indices of the lines of each row, whether names are strict, and whether all lines begin with them."""
 
     is_strict: bool
     rows: list[list[int]]
+    repeats: bool = False
 
 
 def rows_of_phylip(lines: Iterable[tuple[int, bytes]], n_rows: int, width: int, file: str) -> Iterator[Row]:
@@ -77,7 +78,7 @@ def rows_of_phylip(lines: Iterable[tuple[int, bytes]], n_rows: int, width: int, 
         return
     layout = _layout(held, n_rows, width, file)
     for indices in layout.rows:
-        yield _row([held[k] for k in indices], layout.is_strict)
+        yield _row([held[k] for k in indices], layout.is_strict, layout.repeats)
 
 
 def _layout(lines: list[_Line], n_rows: int, width: int, file: str) -> _Layout:
@@ -89,6 +90,7 @@ def _layout(lines: list[_Line], n_rows: int, width: int, file: str) -> _Layout:
     fitting = _distinct(lines, n_rows, width)
     if len(fitting) > 1:
         fitting = [layout for layout in fitting if _holds_residues(lines, layout)] or fitting
+    fitting = fitting or _with_names(lines, n_rows, width)
     if not fitting:
         raise _misfit(lines, n_rows, width, file)
     if len(fitting) > 1:
@@ -148,6 +150,19 @@ def _interleaved(lines: list[_Line], n_rows: int, width: int, is_strict: bool) -
     return [list(range(k, len(lines), n_rows)) for k in range(n_rows)] if total == width else None
 
 
+def _with_names(lines: list[_Line], n_rows: int, width: int) -> list[_Layout]:
+    """The layout with the names in each block, if it fits; the others have more residues then."""
+    rows = [list(range(k, len(lines), n_rows)) for k in range(n_rows)]
+    for is_strict in (False, True):
+        names = [{_name(lines[k].text, is_strict) for k in row} for row in rows]
+        heads = {tuple(_head(line, is_strict) for line in lines[k : k + n_rows]) for k in range(0, len(lines), n_rows)}
+        is_even = all(len(set(sizes)) == 1 and len(sizes) == n_rows for sizes in heads)
+        sizes = [sum(_head(lines[k], is_strict) for k in row) for row in rows]
+        if is_even and all(len(of_row) == 1 for of_row in names) and set(sizes) == {width}:
+            return [_Layout(is_strict, rows, repeats=True)]
+    return []
+
+
 def _sequential(lines: list[_Line], n_rows: int, width: int, is_strict: bool) -> list[list[int]] | None:
     """Lines of each row if a row is complete before the next one begins."""
     rows: list[list[int]] = []
@@ -168,10 +183,10 @@ def _name(text: bytes, is_strict: bool) -> bytes:
     return text[: _strict_end(text)].strip() if is_strict else text.split(None, 1)[0]
 
 
-def _row(lines: list[_Line], is_strict: bool) -> Row:
-    first = lines[0].text
-    rest = first[_strict_end(first) :] if is_strict else b"".join(first.split(None, 1)[1:])
-    return Row(lines[0].number, _name(first, is_strict), [rest, *(line.text for line in lines[1:])])
+def _row(lines: list[_Line], is_strict: bool, repeats: bool = False) -> Row:
+    named = lines if repeats else lines[:1]
+    rests = [text[_strict_end(text) :] if is_strict else b"".join(text.split(None, 1)[1:]) for _, text, *_ in named]
+    return Row(lines[0].number, _name(lines[0].text, is_strict), [*rests, *(line.text for line in lines[len(named) :])])
 
 
 def _holds_residues(lines: list[_Line], layout: _Layout) -> bool:

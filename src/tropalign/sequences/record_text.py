@@ -6,7 +6,6 @@ Sequences are ASCII. Headers may hold any byte but zero: what they mean is settl
 from __future__ import annotations
 
 import io
-from collections import deque
 from typing import Any
 
 import numpy as np
@@ -21,15 +20,12 @@ MOST_BLANKS = 1 << 20
 BLANKS = b" \t\x0b\x0c\r\n\x1c\x1d\x1e\x1f"
 #: How a sequence store begins.
 STORE_MAGIC = b"tropalign store\n"
-#: What stands for a byte of a header that dnaio does not take.
-MARK = 127
-FASTQ_LINES = 4
 #: Where the last end of a line is looked for first.
 TAIL_BYTES = 1 << 9
 
 _NEITHER = "this is neither FASTA nor FASTQ: a record begins with '>' or '@'"
-_ASCII = "a byte outside ASCII in a sequence: mend the record (names may hold any letter, in UTF-8)"
-_ZERO = "a zero byte in the text: write the file as plain text, in ASCII or UTF-8"
+ASCII = "a byte outside ASCII in a sequence: mend the record (names may hold any letter, in UTF-8)"
+ZERO = "a zero byte in the text: write the file as plain text, in ASCII or UTF-8"
 
 
 class RecordText(io.RawIOBase):
@@ -41,11 +37,13 @@ class RecordText(io.RawIOBase):
         What the first record begins with.
     blank_lines
         Lines before it.
+    is_odd
+        Whether FASTQ that was read holds a zero or a byte outside ASCII, which whoever splits it into lines judges.
     """
 
     def __init__(self, stream: io.BufferedReader, file: str, replaces_bytes: bool) -> None:
         self._stream, self._file, self._replaces_bytes = stream, file, replaces_bytes
-        self.blank_lines = 0
+        self.blank_lines, self.is_odd = 0, False
         self._first = self._begin()
         self.sign = self._first[:1]
         self._lines = self.blank_lines
@@ -106,13 +104,15 @@ class RecordText(io.RawIOBase):
         from tropalign import _native
 
         n_lines, odd = _native.check_plain(data)
+        if self.sign == b"@":
+            self.is_odd = self.is_odd or odd >= 0
+            return
         if odd >= 0:
             ends = np.flatnonzero(data == ord("\n"))
             self._check_odd(data, ends)
             n_lines = len(ends)
         self._lines += n_lines
-        if self.sign == b">":
-            self._line_sign = self._sign_of_last_line(data)
+        self._line_sign = self._sign_of_last_line(data)
 
     def _check_odd(self, data: NDArray[np.uint8], ends: NDArray[np.intp]) -> None:
         """Checks data that has zeros or bytes outside ASCII. `ends`: where lines of the data end."""
@@ -123,15 +123,11 @@ class RecordText(io.RawIOBase):
             return
         if not self._replaces_bytes:
             number = self._lines + int(np.searchsorted(ends, faults[0])) + 1
-            raise InputError(_ASCII if data[faults[0]] else _ZERO, file=self._file, line=number)
+            raise InputError(ASCII if data[faults[0]] else ZERO, file=self._file, line=number)
         data[faults] = ord("?")
 
     def _is_header(self, data: NDArray[np.uint8], ends: NDArray[np.intp], line: NDArray[np.intp]) -> NDArray[np.bool_]:
         """Whether these lines of the data are headers, or comments beside the sequences."""
-        if self.sign == b"@":
-            numbers = self._lines - self.blank_lines + line
-            is_header: NDArray[np.bool_] = numbers % FASTQ_LINES % 2 == 0
-            return is_header
         lines, place = np.unique(line, return_inverse=True)
         begins = np.where(lines > 0, ends[lines - 1] + 1 if len(ends) else 0, 0)
         signs = [data[at : at + 64].tobytes().lstrip(BLANKS)[:1] for at in begins.tolist()]
@@ -146,41 +142,6 @@ class RecordText(io.RawIOBase):
             text = data.tobytes()
             at = text.rfind(b"\n")
         return (at < 0 and self._line_sign) or text[at + 1 :].lstrip(BLANKS)[:1]
-
-
-class AsciiHeaders(io.RawIOBase):
-    """FASTQ as dnaio takes it, in ASCII: what else a header holds is marked, and `restored` afterwards.
-
-    Parameters
-    ----------
-    text
-        Where a record begins.
-    """
-
-    def __init__(self, text: RecordText) -> None:
-        self._text, self._lines = text, 0
-        self._taken = deque[int]()  # bytes of headers behind the marks, in order
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        size = self._text.readinto(buffer)
-        data = np.frombuffer(buffer, np.uint8, size)
-        ends, odd = np.flatnonzero(data == ord("\n")), np.flatnonzero(data >= MARK)
-        is_name = (self._lines + np.searchsorted(ends, odd)) % FASTQ_LINES == 0
-        self._taken += data[odd[is_name]].tolist()
-        data[odd] = MARK
-        self._lines += len(ends)
-        return size
-
-    def restored(self, header: str) -> bytes:
-        """The header of the next record as the file has it."""
-        found = bytearray(header.encode("ascii"))
-        for at, byte in enumerate(found):
-            if byte == MARK and self._taken:
-                found[at] = self._taken.popleft()
-        return bytes(found)
 
 
 def _moved(data: bytes, buffer: Any) -> tuple[int, bytes]:

@@ -10,14 +10,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tropalign.errors import InputError, shown
+from tropalign.errors import InputError, counted
 from tropalign.sequences.aligned_files import GAPS, is_alignment, read_described
 from tropalign.sequences.alphabet import byte_counts
-from tropalign.sequences.files import BYTE_ORDER_MARK, Source, file_name, opened, tell_of_latin_1, with_line_ends
+from tropalign.sequences.files import (
+    BYTE_ORDER_MARK,
+    MOST_LINE,
+    Source,
+    file_name,
+    lines_of,
+    opened,
+    tell_of_latin_1,
+    with_line_ends,
+)
 from tropalign.sequences.flat_files import BEGINS as FLAT_FILES
 from tropalign.sequences.flat_files import RELEASE, FlatFileText, PirText, is_pir
-from tropalign.sequences.record_text import BLANKS, MARK, AsciiHeaders, RecordText
-from tropalign.sequences.texts import Texts, mended
+from tropalign.sequences.record_text import ASCII, BLANKS, ZERO, RecordText
+from tropalign.sequences.texts import Texts, decoded, mended
 
 #: Letters and records that are handed on together; about.
 BLOCK_LETTERS, BLOCK_RECORDS = 1 << 20, 4096
@@ -143,7 +152,7 @@ def records_of_file(
                 is_flat = isinstance(plain, FlatFileText)
                 yield replace(records, accessions=plain.next_accessions(len(records.names))) if is_flat else records
         else:
-            yield from in_utf8(_fastq(text, file, leading_blanks, keeps_qualities), file)
+            yield from in_utf8(_fastq(text, file, replaces_bytes, leading_blanks, keeps_qualities), file)
 
 
 def _rows(stream: io.BufferedReader) -> Iterator[Records]:
@@ -205,11 +214,12 @@ def _after(data: NDArray[np.uint8], taken: int) -> NDArray[np.uint8]:
     return left.copy() if 2 * len(left) <= len(data) else left
 
 
-def _fastq(text: RecordText, file: str, leading_blanks: bool, keeps_qualities: bool) -> Iterator[Records]:
-    """FASTQ: natively where a record has four lines, as nearly all have; what is unusual, and every fault, by dnaio.
+def _fastq(
+    text: RecordText, file: str, replaces_bytes: bool, leading_blanks: bool, keeps_qualities: bool
+) -> Iterator[Records]:
+    """FASTQ: natively where a record has four lines, as nearly all have; what is unusual, and every fault, in Python.
 
-    dnaio goes on where the first block begins in which something is unusual: blocks, and what is said, are the same
-    whoever reads.
+    Python goes on where the first block begins in which something is unusual: blocks are the same whoever reads.
     """
     from tropalign import _native
 
@@ -218,10 +228,15 @@ def _fastq(text: RecordText, file: str, leading_blanks: bool, keeps_qualities: b
         data, goes_on = text.next_bytes(rest, wanted)
         rest = _NOTHING
         while True:
-            records = _native.split_fastq(data, goes_on, BLOCK_RECORDS, BLOCK_LETTERS, leading_blanks, keeps_qualities)
+            records = None
+            if not text.is_odd:
+                records = _native.split_fastq(
+                    data, goes_on, BLOCK_RECORDS, BLOCK_LETTERS, leading_blanks, keeps_qualities
+                )
             if records is None:
-                lines_before = text.blank_lines + 4 * n_records
-                yield from _unusual_fastq(text, data, lines_before, file, leading_blanks, keeps_qualities)
+                text.give_back(data)
+                unusual = _Fastq(text, file, text.blank_lines + 4 * n_records, replaces_bytes)
+                yield from unusual.blocks(leading_blanks, keeps_qualities)
                 return
             *found, taken = records
             if not taken:
@@ -238,42 +253,92 @@ def _fastq(text: RecordText, file: str, leading_blanks: bool, keeps_qualities: b
         wanted = max(FASTQ_BYTES, 2 * len(rest))
 
 
-def _unusual_fastq(
-    text: RecordText,
-    begin: NDArray[np.uint8],
-    lines_before: int,
-    file: str,
-    leading_blanks: bool,
-    keeps_qualities: bool,
-) -> Iterator[Records]:
-    """FASTQ as dnaio reads it, from some bytes on that were taken from the text already."""
-    import dnaio
+class _Fastq:
+    """Records of FASTQ line by line: letters and qualities may have several lines, which may begin with any sign.
 
-    text.give_back(begin)
-    plain = AsciiHeaders(text)
-    headers, texts, qualities, size = list[bytes](), list[str](), list[str](), 0
+    A quality is as long as its letters, so that an ``@`` in it is no header. If the letters have one line, the quality
+    has one, too: a shorter one does not go on in the next header.
 
-    def block() -> Records:
-        records = Records.of_headers(headers, texts, leading_blanks)
-        if not keeps_qualities:
-            return records
-        return records.with_qualities(np.frombuffer("".join(qualities).encode("ascii"), np.uint8), file)
+    Parameters
+    ----------
+    text
+        Where a record begins, and how many lines of the file stand before.
+    """
 
-    try:
-        stream = io.BufferedReader(plain, BUFFER_BYTES)
-        with dnaio.open(stream, mode="r", open_threads=0, fileformat="fastq") as records:
-            for record in records:
-                headers.append(plain.restored(record.name))
-                texts.append(record.sequence)
-                qualities.append(record.qualities or "")
-                size += len(record.sequence)
-                if size >= BLOCK_LETTERS or len(headers) >= BLOCK_RECORDS:
-                    yield block()
-                    headers, texts, qualities, size = [], [], [], 0
-    except dnaio.exceptions.FileFormatError as error:
-        line = None if error.line is None else lines_before + error.line + 1
-        message = str(error.message).partition("\n")[0].partition(". The incomplete")[0].rstrip(". ")
-        message = message.replace(chr(MARK), "?")  # headers that it quotes
-        raise InputError(f"{shown(message)}: mend the record", file=file, line=line) from None
-    if headers:
-        yield block()
+    def __init__(self, text: RecordText, file: str, lines_before: int, replaces_bytes: bool) -> None:
+        stream = io.BufferedReader(text, BUFFER_BYTES)
+        self._lines = enumerate(
+            (line.removesuffix(b"\n") for line in lines_of(stream, MOST_LINE, file)), lines_before + 1
+        )
+        self._file, self._line, self._replaces_bytes = file, lines_before, replaces_bytes
+
+    def blocks(self, leading_blanks: bool, keeps_qualities: bool) -> Iterator[Records]:
+        """The records, some at a time."""
+        for found in _grouped(self._records()):
+            headers, texts, qualities = zip(*found, strict=True)
+            records = Records.of_headers(headers, texts, leading_blanks)
+            if keeps_qualities:
+                records = records.with_qualities(np.frombuffer(b"".join(qualities), np.uint8), self._file)
+            yield records
+
+    def _records(self) -> Iterator[tuple[bytes, str, bytes]]:
+        """Header, letters and quality of each record."""
+        for number, header in self._lines:
+            if not header.strip():
+                continue
+            self._line = number
+            if not header.startswith(b"@"):
+                raise self._fault("a record of FASTQ begins with '@', and this line does not")
+            name = self._checked(header[1:], ZERO)
+            letters = list[bytes]()
+            while not (line := self._next(name)).startswith(b"+"):
+                if letters and line.startswith((b"@", b">")):
+                    raise self._fault("a line that begins with '+' belongs between a sequence and its quality", name)
+                if line:
+                    letters.append(self._checked(line, ASCII))
+            if line[1:] not in (b"", header[1:]):
+                raise self._fault("what follows '+' is not the header of the record", name)
+            yield name, b"".join(letters).decode("ascii"), self._quality(name, letters)
+
+    def _quality(self, name: bytes, letters: list[bytes]) -> bytes:
+        """As many characters as there are letters."""
+        wanted, found = sum(map(len, letters)), b""
+        while len(found) < wanted and not (found and len(letters) == 1):
+            found += self._checked(self._next(name), ASCII)
+        if len(found) != wanted:
+            lengths = f"{counted(len(found), 'characters')}, and the sequence {counted(wanted, 'residues')}"
+            raise self._fault(f"the quality has {lengths}", name)
+        return found
+
+    def _next(self, name: bytes) -> bytes:
+        """The next line. Raises InputError at the end of the file."""
+        number, line = next(self._lines, (None, b""))
+        if number is None:
+            raise self._fault("the file breaks off within this record", name, "fetch it again")
+        self._line = number
+        return line
+
+    def _checked(self, line: bytes, what: str) -> bytes:
+        """The line without bytes that nothing may hold (or, but for headers, that are outside ASCII)."""
+        if b"\0" not in line and (what is ZERO or line.isascii()):
+            return line
+        if not self._replaces_bytes:
+            raise InputError(ZERO if b"\0" in line else what, file=self._file, line=self._line)
+        return bytes(ord("?") if not byte or (byte > 127 and what is ASCII) else byte for byte in line)
+
+    def _fault(self, what: str, name: bytes | None = None, remedy: str = "mend the record") -> InputError:
+        record = None if name is None else decoded(b"".join(name.split()[:1]))
+        return InputError(f"{what}: {remedy}", file=self._file, line=self._line, record=record)
+
+
+def _grouped(found: Iterable[tuple[bytes, str, bytes]]) -> Iterator[list[tuple[bytes, str, bytes]]]:
+    """Records in groups that make a block."""
+    group, size = list[tuple[bytes, str, bytes]](), 0
+    for record in found:
+        group.append(record)
+        size += len(record[1])
+        if size >= BLOCK_LETTERS or len(group) >= BLOCK_RECORDS:
+            yield group
+            group, size = [], 0
+    if group:
+        yield group

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from tropalign.errors import InputError, UsageError, named, shown
 from tropalign.sequences.batch import SequenceBatch
 from tropalign.sequences.files import file_name
+from tropalign.sequences.kinds import of_two_kinds
 
 _SAID = re.compile(r"(?:^|;)(?:sample|barcodelabel)=([^;]*)(?=;|$)")
 _FILE = re.compile(r"[^\s;\x00-\x1f\x7f]+")
@@ -200,8 +201,8 @@ def pooled(batches: Iterable[SequenceBatch], paths: Iterable[str], keeps_labels:
                 )
             names.append(f"{name};sample={sample}")
         if batch.alphabet != all_batches[0].alphabet:
-            kinds = f"{batch.alphabet.name}s beside {all_batches[0].alphabet.name}s"
-            raise InputError(f"{kinds}: say what all are with --alphabet", file=file_name(path))
+            first = next(iter(path_of.values()))
+            raise of_two_kinds([(all_batches[0], first), (batch, file_name(path))])
     lengths = np.concatenate([batch.lengths for batch in all_batches])
     offsets = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=offsets[1:])

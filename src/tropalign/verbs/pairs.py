@@ -372,6 +372,7 @@ class PairsCommand(
         """Queries and targets as they are aligned, with their frames where they are translated."""
         from tropalign.pairwise.options import check_same_alphabet
         from tropalign.pairwise.translated import check_code, side_of
+        from tropalign.sequences.files import file_name
         from tropalign.sequences.kinds import agreed, untold
 
         if self.translate is not None and self.targets is not None:
@@ -390,7 +391,7 @@ class PairsCommand(
             queries = self.batch(self.queries, wants_qualities)
             targets = self._database(self.targets, format_name, allowed)
         queries, targets = agreed(queries, targets, self.alphabet == "auto", tells=True)
-        check_same_alphabet(queries, targets)
+        check_same_alphabet(queries, targets, (file_name(self.queries), file_name(self.targets)))
         return queries, targets
 
     def _database(self, path: str, format_name: str, allowed: int) -> SequenceBatch:

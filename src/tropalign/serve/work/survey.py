@@ -157,6 +157,8 @@ class _Counter:
             block = block.removeprefix(BYTE_ORDER_MARK).lstrip()
             if block:
                 self._kind = {b">": "fasta", b"@": "fastq"}.get(block[:1], "other")
+        if self._kind == "fasta":
+            block = block.replace(b"\r", b"\n")  # blank lines hold nothing
         if block and self._kind != "other":
             n_sequences, n_residues = self._lines(block)
             self.found = replace(
